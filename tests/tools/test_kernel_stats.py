@@ -100,6 +100,8 @@ def test_copies_and_devices_stand_beside(drawn: Any) -> None:
         ("compute_cap_major=9, compute_cap_minor=0, core_count=132, clock_rate=1980000", "bf16", 1070.53),
         ("compute_cap_major=8, compute_cap_minor=7, core_count=82, clock_rate=1695000", "fp16", 142.326),
         ("compute_cap_major=7, compute_cap_minor=0, core_count=80, clock_rate=1530000", "fp16", 125.338),
+        ("compute_cap_major=10, compute_cap_minor=0, core_count=148, clock_rate=1965000", "fp64", 37.225),
+        ("compute_cap_major=12, compute_cap_minor=1, core_count=170, clock_rate=2407000", "fp16", 419.0106),
         (
             "device_vendor=AMD, compute_cap_major=9, compute_cap_minor=4, core_count=304, clock_rate=2100000",
             "fp16",
@@ -112,6 +114,11 @@ def test_peaks_of_devices(facts: str, dtype: str, teraflops: float) -> None:
     vendor = "" if "vendor" in facts else "device_vendor=Nvidia, "
     host = draw.host(f"/device:GPU:0 {{{vendor}{facts}}}")
     assert capabilities(host.gpus[0]).peak_flops[dtype] / 1e12 == pytest.approx(teraflops, rel=1e-5)
+
+
+def test_a_version_that_no_table_names_has_no_peaks() -> None:
+    facts = "device_vendor=Nvidia, compute_cap_major=11, core_count=20, clock_rate=1500000"
+    assert capabilities(draw.host(f"/device:GPU:0 {{{facts}}}").gpus[0]).peak_flops == {}
 
 
 def test_captures_without_kernels_say_why(tmp_path: Path) -> None:

@@ -29,9 +29,13 @@ _NVIDIA_FLOPS_PER_CLOCK: dict[tuple[int, int], dict[str, int]] = {
     (8, 6): {FP64: 4, FP32: 256, TF32: 256, BF16: 512, FP16: 1024, INT8: 2048},
     (8, 9): {FP64: 4, FP32: 256, TF32: 512, BF16: 1024, FP16: 1024, FP8: 2048, INT8: 2048},
     (9, 0): {FP64: 256, FP32: 256, TF32: 2048, BF16: 4096, FP16: 4096, FP8: 8192, INT8: 8192},
-    (10, 0): {FP64: 148, FP32: 256, TF32: 4096, BF16: 8192, FP16: 8192, FP8: 16384, INT8: 16384},
+    (10, 0): {FP64: 128, FP32: 256, TF32: 4096, BF16: 8192, FP16: 8192, FP8: 16384, INT8: 16384},
+    (10, 3): {FP64: 4, FP32: 256, TF32: 4096, BF16: 8192, FP16: 8192, FP8: 16384},
+    (12, 0): {FP64: 4, FP32: 256, TF32: 256, BF16: 512, FP16: 1024, FP8: 2048, INT8: 2048},
 }
-"""FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores."""
+"""FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores. A minor version
+that is not named has those of the one before it.
+"""
 
 _AMD_FLOPS_PER_CLOCK: dict[str, dict[str, int]] = {
     "gfx908": {FP64: 64, FP32: 256, BF16: 512, FP16: 1024, INT8: 1024},
@@ -51,10 +55,17 @@ _HALF_RATE = 0.55
 """A stated bandwidth up to this share of the data sheet's is such a half."""
 _PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63.0e9}
 """Bytes per second and direction over 16 lanes, by generation of PCI Express: 8, 16 and 32 GT/s at 128 bits in 130."""
-_NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4, (9, 0): 5, (10, 0): 5}
+
+_NVIDIA_PCIE = {
+    **{(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4},
+    **{(9, 0): 5, (10, 0): 5, (10, 3): 5, (12, 0): 5},
+}
 _AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
 """The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
+
 SHARED = Message("shared memory")
+"""The name of a GPU's memory on the chip."""
+
 _SHARED_BYTES = 32 * 4
 _AMD_SHARED_BYTES = {"gfx950": 256}
 """Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
@@ -89,12 +100,13 @@ def gpu_capabilities(host: Host) -> list[tuple[str, Capabilities]]:
 
 
 def capabilities(plane: Plane) -> Capabilities:
-    """What the GPU can do whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
+    """What the device can do whose plane it is."""
     facts = plane.facts()
-    cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
-    peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _flops_per_clock(facts).items() if cores and clock}
+    cores, clock_hz = int(_number(facts, "core_count")), _number(facts, "clock_rate") * 1e3
+    flops_per_clock = _flops_per_clock(facts)
+    peaks = {dtype: flops * cores * clock_hz for dtype, flops in flops_per_clock.items() if cores and clock_hz}
     stated_teraflops = _number(facts, "peak_teraflops_per_second")
-    if stated_teraflops:
+    if stated_teraflops:  # Captures state that of 16-bit numbers.
         peaks |= {BF16: stated_teraflops * 1e12, FP16: stated_teraflops * 1e12}
     on_chip = {
         f"VMEM {name}": _number(facts, f"peak_vmem_{key}_bw_gigabytes_per_second") * 1e9
@@ -103,14 +115,14 @@ def capabilities(plane: Plane) -> Capabilities:
     if plane.name.startswith(vocabulary.GPU):
         architecture = amd_architecture(facts) if _is_amd(facts) else ""
         per_clock = _AMD_SHARED_BYTES.get(architecture, _SHARED_BYTES)
-        on_chip[SHARED] = cores * clock * 1e9 * per_clock
+        on_chip[SHARED] = cores * clock_hz * per_clock
     return Capabilities(
         cores=cores,
-        clock_ghz=clock,
+        clock_ghz=clock_hz / 1e9,
         memory_bytes=int(_number(facts, "memory_size")),
         memory_bandwidth=_bandwidth(facts),
         peak_flops=peaks,
-        flops_per_clock=_flops_per_clock(facts),
+        flops_per_clock=flops_per_clock,
         tensor_cores=_tensor_cores(facts),
         on_chip={name: rate for name, rate in on_chip.items() if rate},
         host_link=_host_link(facts),
@@ -160,8 +172,14 @@ def _flops_per_clock(facts: dict[str, Any]) -> dict[str, int]:
     """FLOPs per clock of one core by dtype; empty where its version is not known."""
     if _is_amd(facts):
         return _AMD_FLOPS_PER_CLOCK.get(amd_architecture(facts), {})
-    versions = [version for version in _NVIDIA_FLOPS_PER_CLOCK if version <= _compute_capability(facts)]
-    return _NVIDIA_FLOPS_PER_CLOCK[max(versions)] if versions else {}
+    return _NVIDIA_FLOPS_PER_CLOCK.get(_known_capability(facts), {})
+
+
+def _known_capability(facts: dict[str, Any]) -> tuple[int, int]:
+    """The compute capability of `_NVIDIA_FLOPS_PER_CLOCK` that an NVIDIA GPU counts as; (0, 0) for none."""
+    major, minor = _compute_capability(facts)
+    known = [version for version in _NVIDIA_FLOPS_PER_CLOCK if version[0] == major and version[1] <= minor]
+    return max(known, default=(0, 0))
 
 
 def amd_architecture(facts: dict[str, Any]) -> str:
