@@ -20,6 +20,7 @@ from ..runtime.problems import Problem
 from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .events.nested import is_derived
+from .events.ownership import work_events
 from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
 from .names.host_events import is_frame
@@ -281,19 +282,25 @@ _STOP_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
 
 @per_host(keep=True)
 def run_window(host: Host) -> tuple[int, int]:
-    """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing else ran."""
+    """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing computed.
+
+    A program without any work, such as one of a device that was not recorded, ran where it recorded anything.
+    """
     trace, (begin, end) = host.trace, window(host)
     starts, stops = trace.events_named(_START_FRAMES.match), trace.events_named(_STOP_FRAMES.match)
     if not len(starts) and not len(stops):
         return begin, end
-    is_program = np.ones(len(trace), bool)
-    is_program[trace.events_named(is_frame)] = False
-    nest_end = trace.nesting.stop
+    of_profiler = np.zeros(len(trace), bool)
     for frame in [*starts.tolist(), *stops.tolist()]:
-        is_program[frame : nest_end[frame]] = False
-    if not is_program.any():
+        of_profiler[frame : trace.nesting.stop[frame]] = True
+    work = trace.once(work_events)
+    work = work[~of_profiler[work]]
+    if not len(work):
+        of_profiler[trace.events_named(is_frame)] = True
+        work = np.flatnonzero(~of_profiler)
+    if not len(work):
         return begin, end
-    low, high = int(trace.begin[is_program].min()), int(trace.end[is_program].max())
+    low, high = int(trace.begin[work].min()), int(trace.end[work].max())
     starts, stops = starts[trace.begin[starts] <= low], stops[trace.end[stops] >= high]
     if len(starts):
         begin = min(int(trace.end[starts].max()), low)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analysis.activity.communication import THREADS, Overlap, overlaps
 from ..analysis.health import capture_health
-from ..analysis.steps.host_account import figures
+from ..analysis.steps.host_account import host_account
 from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
@@ -207,7 +207,7 @@ def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Lat
     if verdict:
         cause = verdict.cause and CAUSE_LABELS[verdict.cause]
         facts |= {"pattern": PATTERN_LABELS[verdict.pattern], "late_worker": verdict.worker, "cause": cause}
-        steps = max(len(figures(host).step_ps) for host in hosts)
+        steps = max(len(host_account(host).step_ps) for host in hosts)
         facts["waits_us"] = verdict.waited_ps / steps / PS_PER_US if steps else None
     return facts
 

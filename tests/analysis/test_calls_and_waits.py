@@ -11,7 +11,7 @@ from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_f
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.labels.dispatched_calls import calling_function, whole_step_functions
 from tb_profile_plugin.analysis.labels.python_waits import timed_out_waits
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.analysis.steps.typical_times import NamedTime
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -376,6 +376,6 @@ def silent_steps(*silences: tuple[int, str]) -> HostWithSteps:
 def test_what_comes_after_a_silence_is_told(silences: list[tuple[int, str]], name: str) -> None:
     """Nobody recorded what passes there, but what it is for may be guessed."""
     host = silent_steps(*silences)
-    assert figures(host).after_silence.name == name
+    assert host_account(host).after_silence.name == name
     told = f"Nothing computes; the reason was not recorded. Most of it comes before {name}."
     assert (cause(diagnose([host]), "unrecorded").sentence.text == told) == bool(name)

@@ -6,7 +6,7 @@ import pytest
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.model.host import HostWithSteps
 
 NORMALIZE = "l2_normalize_1/Square:Square l2_normalize_1/Sum:Sum l2_normalize_1/Rsqrt:Rsqrt l2_normalize_1:Mul"
@@ -53,7 +53,7 @@ def test_a_scope_of_many_ops_is_what_computes() -> None:
     ],
 )
 def test_scopes_are_named_as_the_program_named_them(scope: str, name: str) -> None:
-    scopes = figures(drawn(("Square:Square Softmax:Softmax", 800), scope=scope)).scopes
+    scopes = host_account(drawn(("Square:Square Softmax:Softmax", 800), scope=scope)).scopes
     assert scopes.names == ([name] if name else [])
     assert scopes.of("attention").sum() == (5 * 800_000_000 if name == "attention" else 0)
 
@@ -175,7 +175,7 @@ GRADIENTS = "gradient_tape/dense/MatMul/pfor/MatMul:MatMul gradient_tape/dense/T
 def test_gradients_that_are_vectorized_are_a_jacobian(mapped: str, scope: str) -> None:
     """Unless they are those of a function that is vectorized itself."""
     host = drawn((GRADIENTS, 600), (mapped, 100), ("dense/MatMul:MatMul", 200))
-    assert scope in figures(host).scopes.names
+    assert scope in host_account(host).scopes.names
     assert ("builds_jacobian" in program_facts(host)) == (scope == "jacobian")
     cause = compute(host)
     assert ("tape.gradient instead of tape.jacobian" in cause.remedy.text) == (scope == "jacobian")

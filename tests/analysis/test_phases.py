@@ -5,7 +5,7 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.tools.columns.wall_time import phase_columns
 
@@ -18,7 +18,7 @@ S = 10**6
 def test_the_drivers_start_belongs_to_the_devices_work(call: str, begin: int) -> None:
     duration = 100 if call == "cudaGetDevice" else 3 * S
     events = [on_host("cuda_runtime", call, S, duration), launch(1, 4.5 * S), on_device(1, 5 * S, S)]
-    found = figures(torchtrace.host(*events))
+    found = host_account(torchtrace.host(*events))
     work_begin, work_end = found.edges[2:4].tolist()
     assert (work_end - work_begin) / 1e12 == 6 - begin
 
@@ -46,8 +46,8 @@ def test_copies_that_take_longer_than_compute_are_told_beside_it(copied_us: int,
 
 def test_a_first_step_may_begin_on_the_host_before_devices_are_free_for_it() -> None:
     step = [mark("ProfilerStep#5", 0, 10), launch(5, 1), on_device(5, 100, 20)]
-    assert not figures(torchtrace.host(*step)).begins_before
-    assert figures(torchtrace.host(*step, on_device(2, 3, 97))).begins_before
+    assert not host_account(torchtrace.host(*step)).begins_before
+    assert host_account(torchtrace.host(*step, on_device(2, 3, 97))).begins_before
 
 
 @pytest.mark.parametrize(("first_us", "is_long"), [(10, True), (3000, False)])

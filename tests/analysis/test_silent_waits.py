@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.activity.replay.graph import graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.activity.thread_classes import activity
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.model.events.links import CALL
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -120,7 +120,7 @@ def test_what_is_interrupted_and_goes_on_has_happened_once() -> None:
     marks = " ".join(f"train[{START + 100 * i},95]{{_r=1}}" for i in range(4))
     inner = events(" $train.py:5 augment", *((100 * i + 2, 100 * i + 93) for i in range(4)))
     host = captured(("python", f"{marks}{inner} {calls}"), devices=[[work]])
-    found = figures(host)
+    found = host_account(host)
     place = found.names.index(("python", "augment (train.py:5)"))
     assert found.name_count[found.steps, place].tolist() == [1, 1, 1, 1]
 

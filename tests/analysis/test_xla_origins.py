@@ -11,7 +11,7 @@ from hlodraw import computation, instruction, shape, shapes
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.labels.xla_origins import _function, scopes
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.formats import protobuf, xspace
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.protobuf import numbers, varint
@@ -200,7 +200,7 @@ def test_what_xla_adds_is_one_of_the_origins_by_its_name() -> None:
 
 
 def test_times_of_places_are_those_of_the_account() -> None:
-    times = figures(host(("jit_train", TRAIN, [("dot.2", 400), ("dot.3", 350), ("dot.4", 450)])))
+    times = host_account(host(("jit_train", TRAIN, [("dot.2", 400), ("dot.3", 350), ("dot.4", 450)])))
     assert times.xla.ps[times.steps].sum(axis=1).tolist() == [1200 * 10**6] * 6
     assert (times.xla.ps.sum(axis=1) == times.state_ps[:, 0]).all()
 

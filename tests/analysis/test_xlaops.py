@@ -9,7 +9,7 @@ import drawn
 import pytest
 
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.host_account import host_account
 from tb_profile_plugin.analysis.xla.op import XlaOp
 from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, MOST_CHILDREN, ProfileNode, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
@@ -144,7 +144,7 @@ def test_an_op_has_the_time_of_the_threads_that_go_on_with_it() -> None:
     assert times == {"dot.1": (1, 5 + 50, 5 + 50), "mul.2": (1, 25, 15)}
     assert {op.name: (op.occurrences, op.total_ps // 10**6, op.self_ps // 10**6) for op in host_ops(host).ops} == times
     assert host_ops(host).busy_ps == host_ops(host).self_ps
-    account = figures(host)
+    account = host_account(host)
     ps = dict(zip(account.names, account.name_ps.sum(axis=0).tolist(), strict=True))
     assert {op.name: op.self_ps for op in xla_ops(host).ops} == {name: ps["compute", name] for name in times}
 

@@ -23,6 +23,11 @@ def test_the_profilers_own_start_and_stop_are_not_the_program() -> None:
     assert parts_of_capture(host).sum() == 260_000_000
 
 
+def test_what_a_pool_records_while_the_profiler_stops_is_not_the_program() -> None:
+    host = draw.host(TRACED.replace("/device", "  pool | ThreadpoolListener::StartRegion[5260,2700]\n/device"))
+    assert [ps // 1_000_000 for ps in run_window(host)] == [4990, 5250]
+
+
 def test_frames_of_other_files_and_runs_between_change_nothing() -> None:
     text = "/host:CPU\n  python | dot[0,9] $profiler.py:9 start_trace[20,5] $my.py:9 stop_trace[40,9]"
     host = draw.host(text)

@@ -65,12 +65,15 @@ def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tupl
     row_of_kind = np.full(kinds, -1, np.int8)
     row_of_kind[longest] = np.arange(len(longest))
     windows = np.ascontiguousarray(windows, np.int64)
-    return longest, _kinds_in_windows(windows, edges, kind, row_of_kind, len(longest))
+    return longest, kinds_in_windows(windows, edges, kind, row_of_kind, len(longest))
 
 
 @jit
-def _kinds_in_windows(windows: I64, edges: I64, kind: I32, row_of_kind: I8, rows: Int) -> I64Matrix:
-    """int64[windows, rows] ps: how long intervals of the kinds of each row last in each window; -1 is none."""
+def kinds_in_windows(windows: I64, edges: I64, kind: I32, row_of_kind: I8, rows: Int) -> I64Matrix:
+    """int64[windows, rows] ps: how long intervals of the kinds of each row last in each window; -1 is none.
+
+    The arguments are as in `longest_kinds`, ``row_of_kind`` (int8[kinds]) has their rows.
+    """
     ps = np.zeros((len(windows) - 1, rows), np.int64)
     first = np.int64(0)
     for i in range(len(kind)):

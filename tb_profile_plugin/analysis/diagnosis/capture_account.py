@@ -15,7 +15,7 @@ from ...runtime.records import NamedTuple
 from ..activity.device_events import host_work
 from ..activity.partition import partition
 from ..activity.states import STATES, State
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from ..steps.typical_times import Typical, typical_windows
 from .catalogue import Sentence
 
@@ -30,7 +30,7 @@ class CapturePart(NamedTuple):
 
     host: str
     phase: str
-    """As `HostFigures.phases` has them."""
+    """As `HostAccount.phases` has them."""
     id: str
     """Id of a state of `analysis.activity.states`; ``profiler`` for the profiler's own time."""
     ps: int
@@ -49,12 +49,10 @@ class Device(NamedTuple):
 
 def capture_parts(host: HostWithSteps) -> list[CapturePart]:
     """The parts of a host's capture, which sum to it."""
-    host_figures = figures(host)
+    account = host_account(host)
     times: dict[tuple[str, str], int] = {}
-    for phase in dict.fromkeys(host_figures.phases.tolist()):
-        for state, ps in zip(
-            STATES, host_figures.state_ps[host_figures.phases == phase].sum(axis=0).tolist(), strict=True
-        ):
+    for phase in dict.fromkeys(account.phases.tolist()):
+        for state, ps in zip(STATES, account.state_ps[account.phases == phase].sum(axis=0).tolist(), strict=True):
             key = (phase, PROFILER if phase == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [CapturePart(host.name, *key, ps) for key, ps in times.items() if ps]
@@ -64,25 +62,25 @@ def capture_parts(host: HostWithSteps) -> list[CapturePart]:
 def begins_with_driver(host: HostWithSteps) -> bool:
     """Whether what stands for steps begins with the driver's start, before the first work of a device."""
     first_work = min((int(work.begin[0]) for work in host_work(host) if len(work)), default=host.window[0])
-    host_figures = figures(host)
-    return not host_figures.has_steps and bool(host_figures.edges[host_figures.steps.start] < first_work)
+    account = host_account(host)
+    return not account.has_steps and bool(account.edges[account.steps.start] < first_work)
 
 
 @per_host(keep=True)
 def counted_ps(host: HostWithSteps) -> Array:
-    """int64[windows] ps: for how long CUPTI counted in kernels, by `HostFigures.edges`."""
-    edges, rows = figures(host).edges, counter_ranges(host)
+    """int64[windows] ps: for how long CUPTI counted in kernels, by `HostAccount.edges`."""
+    edges, rows = host_account(host).edges, counter_ranges(host)
     return covered(edges[:-1], edges[1:], *union(host.trace.begin[rows], host.trace.end[rows]))
 
 
 def devices_of(host: HostWithSteps) -> list[Device]:
     """The devices of a host: first those that recorded something."""
-    host_figures = figures(host)
+    account = host_account(host)
     worked = [
         Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
-        for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
+        for name, row in zip(account.devices, account.device_ps.tolist(), strict=True)
     ]
-    return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.unrecorded_devices]
+    return worked + [Device(host.name, name, "not_recorded", {}) for name in account.unrecorded_devices]
 
 
 def devices_sentence(hosts: Sequence[HostWithSteps], typical: Typical) -> Sentence:
@@ -93,10 +91,10 @@ def devices_sentence(hosts: Sequence[HostWithSteps], typical: Typical) -> Senten
     computing = _computing(host)
     if len(computing) < 2:
         return Sentence("devices.one")
-    edges, windows = figures(host).edges, typical_windows(host, typical.steps).steps
+    edges, windows = host_account(host).edges, typical_windows(host, typical.steps).steps
     compute_ps = partition(host, edges[windows], edges[windows + 1])[:, computing, State.COMPUTE]
     own_share = compute_ps.mean() / typical.period_ps
-    any_share = figures(host).state_ps[windows, State.COMPUTE].mean() / typical.period_ps
+    any_share = host_account(host).state_ps[windows, State.COMPUTE].mean() / typical.period_ps
     if any_share - own_share < _NOTABLE:
         return Sentence("devices.one")
     return Sentence("devices.several", {"count": len(computing), "share": own_share})
@@ -104,4 +102,4 @@ def devices_sentence(hosts: Sequence[HostWithSteps], typical: Typical) -> Senten
 
 def _computing(host: HostWithSteps) -> Array:
     """int64[k]: which of the devices that did something computed."""
-    return np.flatnonzero(figures(host).device_ps[:, State.COMPUTE])
+    return np.flatnonzero(host_account(host).device_ps[:, State.COMPUTE])

@@ -24,7 +24,7 @@ from ..labels.dispatched_calls import (
 from ..labels.event_names import display_name, short_name
 from ..labels.python_waits import timed_out_ps, timed_out_waits
 from ..steps import step_evidence, step_time
-from ..steps.host_account import Interval, figures
+from ..steps.host_account import Interval, host_account
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from . import input_stage
@@ -57,7 +57,7 @@ from .work.op_work import calling_function_of, fewer_calls, name_calling_functio
 from .work.xla_work import name_xla_work
 
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
+    *(*step_time.NEEDS, host_account, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, whole_step_functions, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
     *(program_facts, input_elements, unused_nodes, early_share, graph_break),
@@ -118,7 +118,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         if counted
         else by_cost(losses, typical.period_ps, bool(facts.WASTEFUL & program.facts), _of_framework(program))
     )
-    evidence = [interval for host in hosts for interval in figures(host).evidence]
+    evidence = [interval for host in hosts for interval in host_account(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in capture_parts(host)]
     devices = [device for host in hosts for device in devices_of(host)]
@@ -195,7 +195,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
 
 def _sentence_of_next_call(hosts: Sequence[HostWithSteps]) -> Sentence:
     """What comes after most of the time in steps of which nothing was recorded; without words where nothing does."""
-    for of_host in map(figures, hosts):
+    for of_host in map(host_account, hosts):
         silent_ps = int(of_host.state_ps[of_host.steps, int(State.UNRECORDED)].sum())
         if of_host.after_silence.name and of_host.after_silence.ps >= MOSTLY * silent_ps:
             return Sentence("before.some", {"name": of_host.after_silence.name})
@@ -204,7 +204,7 @@ def _sentence_of_next_call(hosts: Sequence[HostWithSteps]) -> Sentence:
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:
     """`DispatchedCalls.long_share` of a host."""
-    of_host = figures(host)
+    of_host = host_account(host)
     if not of_host.has_steps:
         return 0.0
     # Windows are a step and the time until the next by turns.
@@ -222,7 +222,7 @@ def _name_function(loss: TimeLoss, name: str) -> None:
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:
     """Say that timeouts end most of the waits for other threads, where they do: then these threads do not matter."""
     ended_ps = sum(
-        typical_windows(host, typical.steps).period_ps(timed_out_ps(host, figures(host).edges)) for host in hosts
+        typical_windows(host, typical.steps).period_ps(timed_out_ps(host, host_account(host).edges)) for host in hosts
     )
     if ended_ps >= MOSTLY * len(hosts) * loss.ps:
         loss.arguments = {"timeout": True}
@@ -326,7 +326,7 @@ def _line_of_largest(work: TimeLoss, hosts: Sequence[HostWithSteps]) -> str:
     lines = (
         line
         for host in hosts
-        for (state, name), line in zip(figures(host).names, figures(host).lines, strict=True)
+        for (state, name), line in zip(host_account(host).names, host_account(host).lines, strict=True)
         if state == WORK and name == largest and line
     )
     return display_name(f"{vocabulary.PYTHON_FRAME}{line}") if (line := next(lines, "")) else ""

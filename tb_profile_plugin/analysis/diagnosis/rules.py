@@ -24,7 +24,7 @@ from ..finding import Finding
 from ..ops.device_event_kinds import COMPUTE, DeviceKind, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
 from ..steps.typical import LEAST_SETTLED_STEPS
 from ..steps.typical_times import Typical
@@ -219,7 +219,7 @@ def _kernel_finding(e: Evidence, id: str) -> Finding | None:
 
 def _step_count(e: Evidence) -> int:
     # Windows are a step and the time until the next by turns.
-    return max(sum((figures(host).steps.stop - figures(host).steps.start + 1) // 2 for host in e.hosts), 1)
+    return max(sum((host_account(host).steps.stop - host_account(host).steps.start + 1) // 2 for host in e.hosts), 1)
 
 
 def _ddp_copies_finding(e: Evidence) -> Finding | None:

@@ -17,7 +17,7 @@ from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
 from ..labels.label_texts import event_label
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from ..steps.step_time import StepTimes, slowest_steps
 from ..steps.typical_times import typical_windows
 from ..steps.what_if import lengths, replayed_graph, replayed_windows
@@ -94,7 +94,7 @@ def _host_times(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -
     events = _device_events(host, op)
     if replayed_graph(host) is None:
         return _HostTimes(len(events), 0.0, 0.0, 0.0)
-    edges = figures(host).edges
+    edges = host_account(host).edges
     time = _time_by_window(host, events, edges)
     rows = replayed_windows(host)
     op_ps = typical_windows(host, steps).of_replayed(rows).period_ps(time[rows])

@@ -16,7 +16,7 @@ from ...runtime.units import PS_PER_MS
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..labels.label_texts import OF_PYTHON, without_ending
-from ..steps.host_account import HostFigures, figures
+from ..steps.host_account import HostAccount, host_account
 from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.typical import recurrence
 from ..steps.typical_times import NamedTime, Typical, typical_windows
@@ -95,13 +95,11 @@ def _typical_ps(typical: Typical) -> int:
 
 
 def _unusual_step(host: HostWithSteps, typical: Typical, typical_ps: int, index: int) -> UnusualStep:
-    steps, host_figures = typical.steps, figures(host)
+    steps, account = typical.steps, host_account(host)
     rows = np.flatnonzero(host.steps.begin == steps.begin[index])
-    name_ps = (
-        host_figures.name_ps[host_figures.steps][rows[0]] if len(rows) else np.zeros(len(host_figures.names), np.int64)
-    )
+    name_ps = account.name_ps[account.steps][rows[0]] if len(rows) else np.zeros(len(account.names), np.int64)
     means = {(time.state, time.name): (time.step_ps, time.step_count) for time in typical.names}
-    mean_ps, mean_counts = np.array([means.get(key, (0.0, 0.0)) for key in host_figures.names]).reshape(-1, 2).T
+    mean_ps, mean_counts = np.array([means.get(key, (0.0, 0.0)) for key in account.names]).reshape(-1, 2).T
     step_ps = int(steps.duration_ps[index])
     more_ps = step_ps - typical_ps
     reason = typical.choice.reason[index]
@@ -109,18 +107,18 @@ def _unusual_step(host: HostWithSteps, typical: Typical, typical_ps: int, index:
     differences = (name_ps - mean_ps) * np.sign(more_ps)
     best = int(differences.argmax()) if len(differences) else -1
     if best < 0 or differences[best] < _EXPLAINS * abs(more_ps):
-        return UnusualStep(*facts, *_by_state(host_figures, typical, rows, more_ps))
-    state, name = host_figures.names[best]
+        return UnusualStep(*facts, *_by_state(account, typical, rows, more_ps))
+    state, name = account.names[best]
     name = without_ending(name, OF_PYTHON)
     code = "unusual.shorter" if more_ps < 0 else "unusual.longer" if mean_ps[best] else "unusual.new"
     why = Sentence(code, {"name": name, "more_ps": round(float(differences[best]))})
-    count = int(host_figures.name_count[host_figures.steps][rows[0], best])
+    count = int(account.name_count[account.steps][rows[0], best])
     return UnusualStep(*facts, state, name, why, more_calls=count >= mean_counts[best] + _CALLED_AGAIN)
 
 
-def _by_state(host_figures: HostFigures, typical: Typical, rows: Array, more_ps: int) -> tuple[str, str, Sentence]:
+def _by_state(account: HostAccount, typical: Typical, rows: Array, more_ps: int) -> tuple[str, str, Sentence]:
     """(id, name, why) where no name explains a step: by the state that is most of what it takes longer, if any is."""
-    state_ps = host_figures.state_ps[host_figures.steps][rows[0]] if len(rows) else np.zeros(len(STATES), np.int64)
+    state_ps = account.state_ps[account.steps][rows[0]] if len(rows) else np.zeros(len(STATES), np.int64)
     differences = (state_ps - typical.step_ps) * np.sign(more_ps)
     best = int(differences.argmax())
     if differences[best] < _MOSTLY * abs(more_ps):
@@ -135,7 +133,7 @@ def few_steps_sentence(loss: TimeLoss, host: HostWithSteps, typical: Typical) ->
     if not typical.has_steps or loss.id == WORK:
         return None
     states = [STATES.index(state) for state in loss.states]
-    ps = figures(host).state_ps[typical_windows(host, typical.steps).steps][:, states].sum(axis=1)
+    ps = host_account(host).state_ps[typical_windows(host, typical.steps).steps][:, states].sum(axis=1)
     count, total_ps = len(ps) // _FEW_OF, int(ps.sum())
     # Of states with several causes, and of time between steps, single steps tell little.
     if not count or not _HOLD * loss.ps <= total_ps / len(ps) <= loss.ps / _HOLD:

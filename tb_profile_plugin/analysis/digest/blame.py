@@ -20,7 +20,7 @@ from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State
 from ..activity.thread_classes import event_classes
 from ..labels.device_timeline import DeviceTimeline, timeline
-from ..steps.host_account import HostFigures, figures
+from ..steps.host_account import HostAccount, host_account
 from .identity import DEVICE, HOST, Identities
 from .record import NOTHING, OTHERS, AllocatorMemory, Identity
 
@@ -81,10 +81,10 @@ class HostBlame:
 @per_host(keep=True)
 def host_blame(host: HostWithSteps) -> HostBlame:
     """The steps of one host by part and op; where none was found, the whole capture as if it were one."""
-    # The figures need the same timeline, which is held here until both are there.
+    # The account needs the same timeline, which is held here until both are there.
     host_timeline = timeline(host)
-    host_figures = figures(host)
-    edges, columns = _step_windows(host.steps, host_figures) if len(host.steps) else _whole_capture(host_figures)
+    account = host_account(host)
+    edges, columns = _step_windows(host.steps, account) if len(host.steps) else _whole_capture(account)
     identities = Identities(host)
     ops, blame_ps, launches, total_ps = _ops(host, identities, edges, host_timeline)
     return HostBlame(
@@ -102,33 +102,33 @@ def host_blame(host: HostWithSteps) -> HostBlame:
     )
 
 
-def _step_windows(steps: Steps, host_figures: HostFigures) -> tuple[Array, dict[str, Any]]:
+def _step_windows(steps: Steps, account: HostAccount) -> tuple[Array, dict[str, Any]]:
     """(edges, columns) of a host's first steps: int64[n + 1] ps between which they lie, and fields of `HostBlame`."""
     count = min(len(steps), MOST_STEPS)
-    # The figures have a window before the first step, then by turns one of a step and one of what lies behind it.
+    # The account has a window before the first step, then by turns one of a step and one of what lies behind it.
     windows = 2 + 2 * np.arange(count)
     followed = windows[: min(count, len(steps) - 1)]
     last_edge = max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)
-    state_ps = host_figures.state_ps[windows].copy()
-    state_ps[: len(followed)] += host_figures.state_ps[followed + 1]
-    return np.append(host_figures.edges[windows], host_figures.edges[last_edge]), {
+    state_ps = account.state_ps[windows].copy()
+    state_ps[: len(followed)] += account.state_ps[followed + 1]
+    return np.append(account.edges[windows], account.edges[last_edge]), {
         "number": steps.number[:count],
         "kind": [without_end(_COUNTER, name) for name in steps.name[:count]],
         "complete": steps.complete[:count],
-        "step_ps": np.diff(host_figures.edges)[windows],
+        "step_ps": np.diff(account.edges)[windows],
         "state_ps": state_ps,
     }
 
 
-def _whole_capture(host_figures: HostFigures) -> tuple[Array, dict[str, Any]]:
+def _whole_capture(account: HostAccount) -> tuple[Array, dict[str, Any]]:
     """As `_step_windows`, of all of the capture as one step."""
-    edges = host_figures.edges[1:3]
+    edges = account.edges[1:3]
     return edges, {
         "number": np.zeros(1, np.int64),
         "kind": ["capture"],
         "complete": np.ones(1, bool),
         "step_ps": np.diff(edges),
-        "state_ps": host_figures.state_ps[1:2],
+        "state_ps": account.state_ps[1:2],
     }
 
 

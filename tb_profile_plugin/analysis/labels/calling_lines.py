@@ -6,11 +6,11 @@ import numpy as np
 
 from ...model.framework import PYTORCH, framework
 from ...model.host import HostWithSteps
-from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.states import State
 from ..activity.thread_classes import have_state
 from ..ops.callers import calling_lines, has_user_lines
+from .named_intervals import NamedIntervals
 
 _LEAST_LINE_SHARE = 0.5
 """Share of a name's time that comes from its line."""
@@ -22,21 +22,18 @@ _GRAPH_LAUNCH = regex(r"(?:cu|cuda|hip)GraphLaunch")
 """Calls of a driver that launch many kernels, which the program called for long before."""
 
 
-def lines_of_names(
-    host: HostWithSteps, edges: Array, state: Array, event: Array, label: Array, row_of_name: Array
-) -> list[str]:
+def lines_of_names(host: HostWithSteps, named: NamedIntervals) -> list[str]:
     """Of each name of compute the line of the program that most of it comes from, as `callers.user_line` has it; empty
     where none is known, and for other states.
 
-    The intervals between the edges (int64[n + 1] ps) have a state (int8[n]) and are told by an event (int32[n]) with a
-    label (int32[n], -1 for none), of which ``row_of_name`` ([states * labels]) is the row among the names. A function
-    whose calls last as long as half a step is all of it and tells nothing; nor does the launch of a graph.
+    A function whose calls last as long as half a step is all of it and tells nothing; nor does the launch of a graph.
     """
-    lines = [""] * (int(row_of_name.max(initial=-1)) + 1)
+    lines = [""] * len(named.names)
+    edges, state, event, label, row_of_label = named.columns
     if framework(host) != PYTORCH or host.cpu is None or not has_user_lines(host.cpu):
         return lines
     intervals = np.flatnonzero(have_state(state, State.COMPUTE) & (label >= 0))
-    row = np.split(row_of_name, len(State))[State.COMPUTE][label[intervals]].astype(np.int64)
+    row = np.split(row_of_label, len(State))[State.COMPUTE][label[intervals]].astype(np.int64)
     intervals, row = intervals[row >= 0], row[row >= 0]
     ps = edges[intervals + 1] - edges[intervals]
     calls, trace = calling_lines(host, event[intervals].astype(np.int64)), host.trace

@@ -11,7 +11,7 @@ from ...runtime.records import NamedTuple
 from ..activity.launch_queue import QueueFigures, queue_figures
 from ..activity.partition import partition
 from ..labels.device_timeline import device_timeline
-from .host_account import NamedTimes, figures, named_times
+from .host_account import NamedTimes, host_account, named_times
 from .step_time import by_category
 
 
@@ -26,7 +26,7 @@ class DeviceSteps(NamedTuple):
 @per_host(keep=True)
 def device_steps(host: HostWithSteps) -> dict[str, DeviceSteps]:
     """By the names of its devices; empty where a host has but one, or no steps."""
-    steps, devices = host.steps, figures(host).devices
+    steps, devices = host.steps, host_account(host).devices
     if len(devices) < 2 or not len(steps):
         return {}
     category_ps = by_category(partition(host, steps.begin, steps.end))
@@ -39,5 +39,5 @@ def device_steps(host: HostWithSteps) -> dict[str, DeviceSteps]:
 @per_host(keep=True)
 def queues(host: HostWithSteps) -> list[QueueFigures]:
     """The launch queue of each device that worked, from the profiler's start to its stop."""
-    edges = figures(host).edges
+    edges = host_account(host).edges
     return queue_figures(host, edges[1:2], edges[-2:-1])

@@ -14,7 +14,7 @@ from ..activity.states import STATES
 from ..labels.calls_between import longest_call_only_in
 from ..labels.label_texts import OF_PYTHON, without_ending
 from ..statistics import quantile
-from .host_account import HostFigures, figures
+from .host_account import HostAccount, host_account
 from .typical import are_unusual, recurrence
 
 _COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
@@ -50,7 +50,7 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
     """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
 
     ``times`` is float64[hosts, states] ps, in the typical step; ``rows`` are those of its steps by host, int64[steps],
-    among the windows of `HostFigures`. Needs no common clock; equal to waits by the clock where all go on together.
+    among the windows of `HostAccount`. Needs no common clock; equal to waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
@@ -59,7 +59,10 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
     waiting_ps = float(np.delete(communication, last).mean() - communication[last])
     if waiting_ps <= _LEAST_WAITING * times.sum(axis=1).mean():
         return None
-    waits = _waits([_communication_ps(figures(host), windows) for host, windows in zip(hosts, rows, strict=True)], last)
+    communication_ps = [
+        _communication_ps(host_account(host), windows) for host, windows in zip(hosts, rows, strict=True)
+    ]
+    waits = _waits(communication_ps, last)
     is_turn = _are_turns(waits, len(rows[0]))
     turns = int(is_turn.sum())
     own_work = _work_in_turns(hosts[last], rows[last], is_turn, waiting_ps) if turns >= _LEAST_TURNS_WITH_WORK else ""
@@ -67,14 +70,14 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
     excess_ps = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     excess_ps[_COMMUNICATION] = 0.0
     largest = int(excess_ps.argmax())
-    lone_work, lone_ps = _lone_work([*map(figures, hosts)], rows, last, largest, waiting_ps)
+    lone_work, lone_ps = _lone_work([*map(host_account, hosts)], rows, last, largest, waiting_ps)
     if not (every or own_work or _is_not_by_chance(waits, _LIKELY_PROBABILITY if lone_work else _SURE_PROBABILITY)):
         return None
     more_ps = waiting_ps if own_work else lone_ps if lone_work else float(excess_ps[largest])
     return LatePeer(hosts[last].name, waiting_ps, STATES[largest], more_ps, every, own_work or lone_work)
 
 
-def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
+def _communication_ps(of_host: HostAccount, step_windows: Array) -> Array:
     """int64[steps]: how long a host communicates in each of its steps and until the next."""
     ps: Array = of_host.state_ps[:, _COMMUNICATION].sum(axis=1)
     ps[of_host.steps.stop :] = 0
@@ -101,7 +104,7 @@ def _work_in_turns(host: HostWithSteps, rows: Array, is_turn: Array, waiting_ps:
     """What a host calls only in its turns among the steps of these rows, if that is half of ``waiting_ps`` or more,
     else empty. Others may wait for it in the step after the one in which it does so.
     """
-    first = figures(host).steps.start
+    first = host_account(host).steps.start
     for step_windows in (rows, rows - 2):
         indices = (step_windows - first) // 2
         call = longest_call_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
@@ -111,7 +114,7 @@ def _work_in_turns(host: HostWithSteps, rows: Array, is_turn: Array, waiting_ps:
 
 
 def _lone_work(
-    hosts: Sequence[HostFigures], rows: Sequence[Array], last: int, state: int, waiting_ps: float
+    hosts: Sequence[HostAccount], rows: Sequence[Array], last: int, state: int, waiting_ps: float
 ) -> tuple[str, float]:
     """(name, ps per step): the largest of the names of a state that the last host has nearly alone, if these are half
     of ``waiting_ps`` or more; else an empty name. ``rows`` are those of the steps by host.
@@ -142,7 +145,7 @@ class _NameTime(NamedTuple):
         return self.ps <= _ALONE * other.ps and self.step_share <= _ALONE * other.step_share
 
 
-def _times_by_name(of_host: HostFigures, rows: Array, states: Collection[str]) -> dict[str, _NameTime]:
+def _times_by_name(of_host: HostAccount, rows: Array, states: Collection[str]) -> dict[str, _NameTime]:
     """What a host does in these states in the steps of these rows, by name."""
     ps = of_host.name_ps[rows]
     has_pause = rows + 1 < of_host.steps.stop

@@ -26,7 +26,7 @@ class Coverage(NamedTuple):
     covered_ps: int
     """In which a step runs, a union."""
     window_ps: int
-    """From the first to the last event of the capture, with what the profiler does when it starts and stops."""
+    """From the first to the last event of the capture, without the profiler's own start and stop."""
     work_ps: int
     """Work of the devices, summed over their streams; where they recorded none, XLA's ops or executors on the host."""
     work_in_steps_ps: int

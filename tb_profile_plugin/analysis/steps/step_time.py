@@ -13,7 +13,7 @@ from ...runtime.memo import lazy
 from ...runtime.records import record
 from ...runtime.units import PS_PER_MS
 from ..activity.states import CATEGORIES, Category, State
-from .host_account import figures
+from .host_account import host_account
 from .step_choice import ALL
 from .typical import Choice, choose
 
@@ -98,12 +98,12 @@ def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
         number=steps.number,
         begin=steps.begin,
         complete=steps.complete,
-        state_ps=figures(host).step_ps,
+        state_ps=host_account(host).step_ps,
         wanted=wanted,
     )
 
 
-NEEDS = (steps_of, figures)
+NEEDS = (steps_of, host_account)
 """Per-host functions that `slowest_steps` and `host_comparison.host_comparison` merge."""
 
 

@@ -12,7 +12,7 @@ from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import COMPUTE
-from .host_account import HostFigures, figures
+from .host_account import HostAccount, host_account
 from .late_peer import LatePeer, late_peer
 from .step_choice import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
 from .step_time import StepTimes, slowest_steps
@@ -147,7 +147,7 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     """
     steps = slowest_steps(hosts, wanted)
     windows = [typical_windows(host, steps) for host in hosts]
-    figures_and_windows = [*zip(map(figures, hosts), windows, strict=True)]
+    figures_and_windows = [*zip(map(host_account, hosts), windows, strict=True)]
     step_ps, between_ps = _state_times(figures_and_windows)
     device_kind_ps = np.array([_mean(times.device_kind_ps, rows.steps) for times, rows in figures_and_windows])
     late = late_peer(hosts, step_ps + between_ps, [rows.steps for rows in windows])
@@ -171,17 +171,17 @@ def typical_late_peer(hosts: Sequence[HostWithSteps]) -> LatePeer | None:
     """`Typical.late_peer` alone, for what tells the same of the same hosts."""
     steps = slowest_steps(hosts, TYPICAL)
     windows = [typical_windows(host, steps) for host in hosts]
-    step_ps, between_ps = _state_times([*zip(map(figures, hosts), windows, strict=True)])
+    step_ps, between_ps = _state_times([*zip(map(host_account, hosts), windows, strict=True)])
     return late_peer(hosts, step_ps + between_ps, [rows.steps for rows in windows])
 
 
-def _state_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows]]) -> tuple[Array, Array]:
+def _state_times(figures_and_windows: Sequence[tuple[HostAccount, TypicalWindows]]) -> tuple[Array, Array]:
     """(in steps, between them), float64[hosts, states] ps."""
     step_ps = np.array([_mean(times.state_ps, rows.steps) for times, rows in figures_and_windows])
     return step_ps, np.array([_mean(times.state_ps, rows.between) for times, rows in figures_and_windows])
 
 
-def _named_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
+def _named_times(figures_and_windows: Sequence[tuple[HostAccount, TypicalWindows]]) -> list[NamedTime]:
     """Means over hosts, of all names of any of them."""
     sums: dict[tuple[str, str], Array] = {}
     for times, windows in figures_and_windows:
@@ -192,7 +192,7 @@ def _named_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows
     return [NamedTime(*key, *(row / len(figures_and_windows)).tolist()) for key, row in sums.items()]
 
 
-def _long_shares(times: HostFigures, rows: Array) -> Array:
+def _long_shares(times: HostAccount, rows: Array) -> Array:
     """float64[names]: `NamedTime.long_share` by some windows."""
     ps = times.name_ps[rows]
     is_long = (ps > 0) & (2 * times.name_long_ps[rows] >= ps)
@@ -245,7 +245,7 @@ def _known_ps(host: HostWithSteps) -> Array:
     """float64[windows] ps without what a stream waits for unseen: nobody can tell that it ends sooner for a host that
     does not wait.
     """
-    state_ps = figures(host).state_ps
+    state_ps = host_account(host).state_ps
     known_ps: Array = state_ps.sum(axis=1) - state_ps[:, State.STREAM]
     return known_ps
 
@@ -259,7 +259,7 @@ class TypicalWindows(NamedTuple):
     """int64[k]: rows of the times between a step and the next."""
 
     def of_replayed(self, replayed: Array) -> TypicalWindows:
-        """Rows of the replayed windows (int64[w], rows of `HostFigures`); all of them where no step was replayed."""
+        """Rows of the replayed windows (int64[w], rows of `HostAccount`); all of them where no step was replayed."""
         steps, between = (rows[np.isin(rows, replayed)] - replayed[0] for rows in self)
         all_rows = np.arange(len(replayed))
         return TypicalWindows(steps, between) if len(steps) else TypicalWindows(all_rows[::2], all_rows[1::2])
@@ -281,14 +281,14 @@ class TypicalWindows(NamedTuple):
 
 
 def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
-    """Rows of a host's figures: the chosen steps, and the times after steps that count or are unusual.
+    """Rows of a host's account: the chosen steps, and the times after steps that count or are unusual.
 
     Over several hosts steps are one by their number, see `slowest_steps`; where none of a host's is chosen, all count.
     """
-    host_figures = figures(host)
-    windows = np.arange(len(host_figures.edges) - 1)
-    all_steps, all_between = windows[host_figures.steps], windows[host_figures.between]
-    if not host_figures.has_steps:
+    account = host_account(host)
+    windows = np.arange(len(account.edges) - 1)
+    all_steps, all_between = windows[account.steps], windows[account.between]
+    if not account.has_steps:
         return TypicalWindows(all_steps, all_between)
     selected, others = steps.choice.selected, steps.choice.left_out(CUT, WARM_UP, NOT_CHOSEN)
     number = host.steps.number
@@ -296,7 +296,7 @@ def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
         selected = np.flatnonzero(np.isin(number, steps.number[selected]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))
     step_rows = all_steps[selected] if len(selected) else all_steps
-    if host_figures.are_replicas:
+    if account.are_replicas:
         return TypicalWindows(step_rows, all_between[:0])
     return TypicalWindows(step_rows, np.delete(all_between, others[others < len(all_between)]))
 

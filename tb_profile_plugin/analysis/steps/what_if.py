@@ -23,7 +23,7 @@ from ..activity.states import HOST_CAUSES, STATES, State
 from ..activity.thread_classes import activity
 from ..labels.event_names import display_name
 from ..labels.python_waits import waits_for_others
-from .host_account import figures
+from .host_account import host_account
 from .step_choice import CUT, WARM_UP
 from .typical import choose
 
@@ -86,7 +86,7 @@ class Gains(NamedTuple):
     """What windows of a host would last in the long run. Times are ps."""
 
     windows: Array
-    """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
+    """int64[w]: rows of `HostAccount` that were replayed, from the first step that does not warm up to the last."""
     idle_ps: Array
     """int64[w]: for how long the device that works longest does nothing but copy from the host, as recorded: such
     copies need nothing that devices compute, so that they can be made meanwhile."""
@@ -107,7 +107,7 @@ def what_if(host: HostWithSteps) -> Gains | None:
     windows = replayed_windows(host)
     if replayed_graph(host) is None:
         return None
-    state_ps = figures(host).state_ps[windows]
+    state_ps = host_account(host).state_ps[windows]
     least_ps = _LEAST_SHARE * max(int(state_ps.sum()), 1)
     total_ps, gaps_ps = state_ps.sum(axis=0), state_ps[1::2].sum(axis=0)
     scenarios = {
@@ -134,7 +134,7 @@ def what_if(host: HostWithSteps) -> Gains | None:
 
 def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
     """`Gains.idle_ps`."""
-    begin, end = figures(host).edges[windows], figures(host).edges[windows + 1]
+    begin, end = host_account(host).edges[windows], host_account(host).edges[windows + 1]
     busy_ps: list[Array] = []
     for work in host_work(host):
         rows = ~host.trace.are_named(work.event, copies_to_device)
@@ -145,7 +145,7 @@ def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
 
 def _waited_ps(host: HostWithSteps, windows: Array) -> Array:
     """`Gains.waited_ps`."""
-    act, edges = activity(host), figures(host).edges
+    act, edges = activity(host), host_account(host).edges
     rows = np.arange(*act.first[act.loop : act.loop + 2].tolist()) if act.loop >= 0 else np.empty(0, np.int64)
     rows = rows[act.state[rows] == State.SYNC]
     rows = rows[~host.trace.are_named(act.event[rows], waits_for_others)]
@@ -155,21 +155,19 @@ def _waited_ps(host: HostWithSteps, windows: Array) -> Array:
 
 @per_host
 def replayed_windows(host: HostWithSteps) -> Array:
-    """int64[w]: rows of `HostFigures` from the first step that does not warm up to the last step; where devices have
+    """int64[w]: rows of `HostAccount` from the first step that does not warm up to the last step; where devices have
     very many events those in the middle.
     """
-    host_figures = figures(host)
-    windows = np.arange(len(host_figures.edges) - 1)[host_figures.steps.start : host_figures.steps.stop]
-    if not host_figures.has_steps:
+    account = host_account(host)
+    windows = np.arange(len(account.edges) - 1)[account.steps.start : account.steps.stop]
+    if not account.has_steps:
         return windows
     steps = host.steps
-    rows = host_figures.state_ps[host_figures.steps]
-    choice = choose(
-        np.diff(host_figures.edges)[host_figures.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number
-    )
+    rows = account.state_ps[account.steps]
+    choice = choose(np.diff(account.edges)[account.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number)
     first = next((index for index, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
     windows = windows[2 * first :]
-    first_ps, end_ps = host_figures.edges[[windows[0], windows[-1] + 1]]
+    first_ps, end_ps = account.edges[[windows[0], windows[-1] + 1]]
     events = sum(int(np.diff(np.searchsorted(work.begin, (first_ps, end_ps)))[0]) for work in device_work(host))
     if events <= _MOST_EVENTS:
         return windows
@@ -183,17 +181,17 @@ def replayed_graph(host: HostWithSteps) -> Graph | None:
     """The graph of everything, or of the replayed steps and the one before them; None where no device did anything."""
     edges, windows = _host_edges(host), replayed_windows(host)
     before = int(windows[0]) - 2
-    if before >= figures(host).steps.start and sum(map(len, device_work(host))) > _MOST_EVENTS:
+    if before >= host_account(host).steps.start and sum(map(len, device_work(host))) > _MOST_EVENTS:
         return graph(host, (int(edges[before]), int(edges[windows[-1] + 1])))
     return graph(host)
 
 
 def _host_edges(host: HostWithSteps) -> Array:
-    """int64[windows + 1] ps: `HostFigures.edges`, but of steps where the host begins and ends them."""
-    host_figures = figures(host)
-    edges = host_figures.edges.copy()
-    if host_figures.has_steps:
-        edges[host_figures.steps.start : host_figures.steps.stop + 1] = np.stack(host_steps(host), axis=1).reshape(-1)
+    """int64[windows + 1] ps: `HostAccount.edges`, but of steps where the host begins and ends them."""
+    account = host_account(host)
+    edges = account.edges.copy()
+    if account.has_steps:
+        edges[account.steps.start : account.steps.stop + 1] = np.stack(host_steps(host), axis=1).reshape(-1)
     return edges
 
 
@@ -212,17 +210,17 @@ def lengths(host: HostWithSteps, scenarios: Sequence[Scenario]) -> list[Lengths]
 @per_host(keep=True)
 def paths(host: HostWithSteps) -> Paths | None:
     """The critical paths of a host's steps; None where no device recorded anything."""
-    host_graph, host_figures = replayed_graph(host), figures(host)
+    host_graph, account = replayed_graph(host), host_account(host)
     if host_graph is None:
         return None
-    step_windows = np.arange(len(host_figures.edges) - 1 if host_figures.has_steps else 0)[host_figures.steps]
+    step_windows = np.arange(len(account.edges) - 1 if account.has_steps else 0)[account.steps]
     if sum(map(len, device_work(host))) > _MOST_EVENTS:
         step_windows = step_windows[np.isin(step_windows, replayed_windows(host))]
     selected = step_windows
     if len(step_windows):
         selected = step_windows[distinct(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))]
-    steps = (selected - host_figures.steps.start) // 2
-    return Paths(steps, *_paths(host, host_graph, host_figures.edges, selected), host_graph.violations)
+    steps = (selected - account.steps.start) // 2
+    return Paths(steps, *_paths(host, host_graph, account.edges, selected), host_graph.violations)
 
 
 def _ps_by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:

@@ -14,13 +14,13 @@ from ...runtime.arrays import Array, median
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps import step_time
-from ..steps.host_account import HostFigures, figures
+from ..steps.host_account import HostAccount, host_account
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import is_gap_notable, typical_windows
 from . import iterator_calls
 from .structure import python_works_ahead
 
-NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines, device_count)
+NEEDS = (*step_time.NEEDS, host_account, iterator_calls.pipelines, device_count)
 """Per-host functions that `input_cost` rests on."""
 
 NOTABLE = 0.05
@@ -97,9 +97,9 @@ class InputCost(NamedTuple):
 @per_host
 def input_cost(host: HostWithSteps) -> InputCost:
     """What input costs one host's typical step, as the diagnosis counts it; see `NEEDS`."""
-    host_figures = figures(host)
+    account = host_account(host)
     windows = typical_windows(host, step_time.host_steps(host, TYPICAL))
-    wait_ps, time_ps = host_figures.state_ps[:, State.INPUT], host_figures.state_ps.sum(axis=1)
+    wait_ps, time_ps = account.state_ps[:, State.INPUT], account.state_ps.sum(axis=1)
     step_ps, waited_ps = windows.period_ps(time_ps), windows.period_ps(wait_ps)
     step_wait_ps, step_time_ps = (column[windows.steps].astype(np.float64) for column in (wait_ps, time_ps))
     until_next = np.where(np.isin(windows.steps + 1, windows.between), wait_ps[windows.steps + 1], 0)
@@ -108,27 +108,27 @@ def input_cost(host: HostWithSteps) -> InputCost:
     is_between = waited_ps - float(step_wait_ps.mean()) > NOTABLE * step_ps
     gain_ps = None if is_hidden or is_between else _gain(step_wait_ps, step_time_ps)
     return InputCost(
-        steps=len(windows.steps) if host_figures.has_steps else 0,
+        steps=len(windows.steps) if account.has_steps else 0,
         step_ps=step_ps,
         between_ps=step_ps - float(step_time_ps.mean()),
         waited_ps=waited_ps,
         most_waited_ps=float((step_wait_ps + until_next).max()),
         gain_ps=waited_ps if gain_ps is None else gain_ps,
-        waited_for_new_ps=int(wait_ps.sum()) if 2 * _built_ps(host_figures) > wait_ps.sum() else 0,
+        waited_for_new_ps=int(wait_ps.sum()) if 2 * _built_ps(account) > wait_ps.sum() else 0,
         recurs=_recurs(step_wait_ps + until_next, step_ps),
-        cpu_computes_ps=0.0 if device_count(host) else windows.period_ps(host_figures.state_ps[:, State.COMPUTE]),
+        cpu_computes_ps=0.0 if device_count(host) else windows.period_ps(account.state_ps[:, State.COMPUTE]),
         compared=gain_ps is not None,
     )
 
 
-def _built_ps(host_figures: HostFigures) -> int:
+def _built_ps(account: HostAccount) -> int:
     """ps of the capture in which the program waits until pipelines are built."""
     builds = [
         column
-        for column, (state, name) in enumerate(host_figures.names)
+        for column, (state, name) in enumerate(account.names)
         if state == STATES[State.INPUT] and host_events.MAKES_INPUT.match(name)
     ]
-    return int(host_figures.name_ps[:, builds].sum())
+    return int(account.name_ps[:, builds].sum())
 
 
 def _recurs(wait_ps: Array, step_ps: float) -> bool:

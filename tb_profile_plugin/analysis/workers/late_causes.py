@@ -18,7 +18,7 @@ from ..activity.communication import collectives, thread_collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
 from ..labels.device_timeline import timeline
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from .collective_work import WorkBefore, work_before
 from .late_peers import NEEDS as LATE_PEERS_NEEDS
 from .late_peers import LatePeers
@@ -202,5 +202,5 @@ def largest_excess(spent: Spending, rows: Array) -> Excess | None:
     return most_excess if most_excess.ps > 0 else None
 
 
-NEEDS = (*LATE_PEERS_NEEDS, between_collectives, work_before, figures)
+NEEDS = (*LATE_PEERS_NEEDS, between_collectives, work_before, host_account)
 """Per-host functions that lateness merges."""

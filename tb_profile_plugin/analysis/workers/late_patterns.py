@@ -13,7 +13,7 @@ from ...model.host import Host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from .collective_work import work_before
 from .late_peers import LatePeers
 
@@ -186,11 +186,12 @@ def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
     first = peers.is_member.argmax(axis=1)
     for index in distinct(first).tolist():
         host = hosts[peers.workers[index].host]
-        host_figures, work = figures(host), work_before(host)
-        if host_figures.has_steps:
+        account, work = host_account(host), work_before(host)
+        if account.has_steps:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
-            step_of_collective[rows] = _most_even_steps(host_figures.edges[2:-2:2], peers.begin[rows, index], launch)
+            begin = account.edges[account.steps]
+            step_of_collective[rows] = _most_even_steps(begin, peers.begin[rows, index], launch)
     return step_of_collective
 
 

@@ -11,7 +11,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
-from ..steps.host_account import figures
+from ..steps.host_account import host_account
 from ..steps.typical_times import typical_late_peer
 from .late_causes import Cause, Excess, largest_excess, spending
 from .late_patterns import Pattern, regularity, responsible_workers
@@ -193,9 +193,9 @@ def _sentence(lead: Message, reason: Message | str) -> Message:
 
 def _main_name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
-    host_figures = figures(host.with_steps())
-    name_ps = host_figures.name_ps.sum(axis=0).tolist()
-    names_and_ps = zip(host_figures.names, name_ps, strict=True)
+    account = host_account(host.with_steps())
+    name_ps = account.name_ps.sum(axis=0).tolist()
+    names_and_ps = zip(account.names, name_ps, strict=True)
     state_names = [(ps, name) for (name_state, name), ps in names_and_ps if name_state == STATES[state]]
     ps, name = max(state_names, default=(0, ""))
     return name if ps > _LEAST_NAME_SHARE * sum(ps for ps, _ in state_names) else ""

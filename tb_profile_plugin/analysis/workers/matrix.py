@@ -11,7 +11,7 @@ from ...runtime.arrays import I64
 from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_account import device_steps
-from ..steps.host_account import NamedTimes, figures
+from ..steps.host_account import NamedTimes, host_account
 from .late_peers import device_label
 from .lateness import Lateness
 from .pod_steps import PodStep, own_ps
@@ -86,7 +86,7 @@ def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixR
 
 def _named_times(host: HostWithSteps, device: str) -> NamedTimes:
     """What each step of a host, or of one of its devices, is spent on by name."""
-    return device_steps(host)[device].named_times if device else figures(host).named_times
+    return device_steps(host)[device].named_times if device else host_account(host).named_times
 
 
 def _step_row(host: HostWithSteps, number: int) -> int:

@@ -178,8 +178,8 @@ def _flops_per_clock(facts: dict[str, Any]) -> dict[str, int]:
 def _known_capability(facts: dict[str, Any]) -> tuple[int, int]:
     """The compute capability of `_NVIDIA_FLOPS_PER_CLOCK` that an NVIDIA GPU counts as; (0, 0) for none."""
     major, minor = _compute_capability(facts)
-    known = [version for version in _NVIDIA_FLOPS_PER_CLOCK if version[0] == major and version[1] <= minor]
-    return max(known, default=(0, 0))
+    versions = [version for version in _NVIDIA_FLOPS_PER_CLOCK if version[0] == major and version[1] <= minor]
+    return max(versions, default=(0, 0))
 
 
 def amd_architecture(facts: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from ...analysis.activity.device_events import CPU_COMPUTE
 from ...analysis.diagnosis.capture_account import PROFILER, begins_with_driver
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Diagnosis
-from ...analysis.steps.host_account import figures
+from ...analysis.steps.host_account import host_account
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..answers.answer import Table, by_column, number, ratio, text
@@ -73,18 +73,18 @@ PHASES = Table(
         number("share", "Share", "share", "Share of the recorded time, without the profiler's own; blank for that."),
     ),
 )
-"""The phases of `HostFigures`."""
+"""The phases of `HostAccount`."""
 
 
 def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
     """The columns of `PHASES`."""
     phase_ps = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
+    labels = _PHASE_LABELS_AHEAD if any(host_account(host).begins_before for host in hosts) else _PHASE_LABELS
     if not diagnosis.typical.has_steps:
         labels = _PHASE_LABELS_WITHOUT_STEPS
         if any(map(begins_with_driver, hosts)):
             labels = _PHASE_LABELS_WITH_DRIVER
-        elif all(name == CPU_COMPUTE for host in hosts for name in figures(host).devices):
+        elif all(name == CPU_COMPUTE for host in hosts for name in host_account(host).devices):
             labels = _PHASE_LABELS_WITHOUT_DEVICES
     total_ps = sum(ps for phase, ps in phase_ps.items() if phase != PROFILER)
     shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in phase_ps.items()}

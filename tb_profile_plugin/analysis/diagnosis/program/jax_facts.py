@@ -20,7 +20,7 @@ from ....runtime.regex import regex
 from ...activity.states import State
 from ...labels.dispatched_calls import calls_per_step
 from ...labels.xla_origins import XlaOrigin
-from ...steps.host_account import figures
+from ...steps.host_account import host_account
 from . import facts
 from .step_counts import are_in_most_steps, from_first_step
 
@@ -262,7 +262,7 @@ def _await_late_devices(host: HostWithSteps) -> bool:
     np.minimum.at(begin, part, trace.begin[events[is_work]])
     first = np.flatnonzero(np.diff(parts >> 32, prepend=-1))
     late_ps = int((np.maximum.reduceat(begin, first) - np.minimum.reduceat(begin, first)).sum())
-    return 2 * late_ps > int(figures(host).step_ps[:, [*_COLLECTIVES]].sum()) > 0
+    return 2 * late_ps > int(host_account(host).step_ps[:, [*_COLLECTIVES]].sum()) > 0
 
 
 def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
@@ -316,7 +316,7 @@ def _run_programs_much(host: HostWithSteps, programs: frozenset[str]) -> bool:
 
 def _compute_share(host: HostWithSteps, is_wanted: Callable[[XlaOrigin], bool]) -> float:
     """Share that work of such origins has in the time that devices compute in programs of XLA."""
-    work = figures(host).xla
+    work = host_account(host).xla
     computes = np.array([origin.state == "compute" for origin in work.origins], bool)
     wanted = np.array([is_wanted(origin) for origin in work.origins], bool)
     ps = work.ps.sum(axis=0)

@@ -25,7 +25,7 @@ from ...ops.device_event_kinds import COMPUTE, event_kinds
 from ...ops.device_ops import device_events
 from ...ops.op_scopes import CONFUSION_MATRIX, JACOBIAN
 from ...ops.op_table import Op
-from ...steps.host_account import figures
+from ...steps.host_account import host_account
 from ...steps.typical_times import Typical, typical_windows
 from ..cause_kinds import AVOIDABLE, MOSTLY, OPTIMIZER, kind_times
 from ..program import facts
@@ -163,7 +163,7 @@ def _times(hosts: Sequence[HostWithSteps], typical: Typical, between: bool) -> d
     """By scope what it takes of the typical step, ps, also after it where ``between``: means over hosts."""
     times: dict[str, float] = {}
     for host in hosts:
-        scopes, windows = figures(host).scopes, typical_windows(host, typical.steps)
+        scopes, windows = host_account(host).scopes, typical_windows(host, typical.steps)
         own = windows if between else windows._replace(between=windows.between[:0])
         for name in scopes.names:
             times[name] = times.get(name, 0.0) + own.period_ps(scopes.of(name)) / len(hosts)
@@ -182,7 +182,7 @@ class KernelOps(NamedTuple):
 @per_host(keep=True)
 def kernel_ops(host: HostWithSteps) -> KernelOps:
     """The ops that launched the kernels of a host's devices."""
-    edges, name_of = figures(host).edges, _NAMES_OF_OPS.get(framework(host))
+    edges, name_of = host_account(host).edges, _NAMES_OF_OPS.get(framework(host))
     if not (host.gpus and name_of):
         return KernelOps([], np.zeros((len(edges) - 1, 0), np.int64))
     column_of = {"": 0}

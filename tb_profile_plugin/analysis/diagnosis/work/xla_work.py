@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ....model.host import HostWithSteps
 from ...labels.xla_origins import XlaOrigin
-from ...steps.host_account import figures
+from ...steps.host_account import host_account
 from ...steps.typical_times import Typical, typical_windows
 from ..catalogue import Sentence, joined
 from ..cause_kinds import MOSTLY, NAMED_SHARE
@@ -56,7 +56,7 @@ def _times(hosts: Sequence[HostWithSteps], typical: Typical, state: str) -> dict
     """By origin what it takes of the typical step in one state, ps: means over hosts."""
     times: dict[XlaOrigin, float] = {}
     for host in hosts:
-        work, windows = figures(host).xla, typical_windows(host, typical.steps)
+        work, windows = host_account(host).xla, typical_windows(host, typical.steps)
         means = sum(work.ps[rows].mean(axis=0) for rows in windows if len(rows))
         for origin, ps in zip(work.origins, means.tolist() if len(work.origins) else (), strict=True):
             if origin.state == state and ps:
@@ -81,7 +81,7 @@ def _tell_programs(
         return
     parts = [Sentence("names.share", {"name": name, "share": ps / loss.ps}) for name, ps in large]
     loss.arguments = {"programs": Sentence("programs.several", {"names": joined(parts)})}
-    pairs = {pair for host in hosts for pair in figures(host).xla.repeated}
+    pairs = {pair for host in hosts for pair in host_account(host).xla.repeated}
     repeated = next(((name, other) for name, _ in large for other, _ in large if (name, other) in pairs), None)
     if repeated is not None:
         name, other = repeated

@@ -12,7 +12,7 @@ from ....activity.states import State
 from ....activity.thread_classes import activity
 from ....labels.dispatched_calls import calls_per_step
 from ....ops.op_scopes import CONFUSION_MATRIX, JACOBIAN
-from ....steps.host_account import figures
+from ....steps.host_account import host_account
 from ....tfdata.iterator_calls import pipelines
 from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length
 from .. import facts
@@ -116,7 +116,7 @@ def _makes_tables(host: HostWithSteps) -> bool:
 
 def _is_much_of_compute(host: HostWithSteps, scope: str) -> bool:
     """Whether much of the steps' compute is that of ops in a scope, which `op_scopes.scopes` names so."""
-    of_host = figures(host)
+    of_host = host_account(host)
     scope_ps = int(of_host.scopes.of(scope)[of_host.steps].sum())
     return 0 < _MUCH_OF_COMPUTE * int(of_host.state_ps[of_host.steps, State.COMPUTE].sum()) <= scope_ps
 

@@ -9,7 +9,7 @@ from .....model.host import HostWithSteps
 from .....model.names import op_names
 from .....model.per_host import per_host
 from .....runtime.regex import regex
-from ....steps.host_account import figures
+from ....steps.host_account import host_account
 from ..step_counts import from_first_step
 
 _ONE_HOT, _PRODUCT = "OneHot", regex(r"_?(?:Mkl)?(?:Native)?(?:Fused)?(?:Batch)?MatMul(?:V\d)?$|Einsum$")
@@ -46,7 +46,7 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
 @per_host(keep=True)
 def sorted_rows_ps(host: HostWithSteps) -> float:
     """ps per step that ``tf.sort`` and ``tf.argsort`` compute on the CPU; those of an input pipeline do not count."""
-    of_host, sorts = figures(host), from_first_step(host, host.trace.events_named(_SORT.match))
+    of_host, sorts = host_account(host), from_first_step(host, host.trace.events_named(_SORT.match))
     if not len(sorts) or _LARGEST not in of_host.names:
         return 0.0
     computed_ps = int(of_host.name_ps[of_host.steps, of_host.names.index(_LARGEST)].sum())
