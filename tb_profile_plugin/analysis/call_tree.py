@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..model.events.nested import nest
+from ..model.events.event_table import nest
 from ..runtime.arrays import Array
 from ..runtime.records import NamedTuple
 

@@ -92,7 +92,7 @@ def lanes(host: Host, plane: Plane) -> Iterator[DerivedLane]:
         is_work[:] = True
     lines = [line for line in lines if is_work[plane.lines.events(line)].any()]
     origin_of, origins = _origins(host, plane)
-    group = host.with_steps().grouped_steps.group_of[host.trace.rows(plane)]
+    group = host.with_steps().grouped_steps.group_of[host.trace.slice_of(plane)]
     for line in lines:
         events = plane.lines.events(line)
         rows = np.flatnonzero(is_work[events]) + events.start
@@ -112,7 +112,7 @@ def _is_gpu(plane: Plane) -> bool:
 
 def _step_spans(host: Host, plane: Plane) -> Spans:
     """From the first to the last event of each step on the device."""
-    steps, rows = host.with_steps().grouped_steps, host.trace.rows(plane)
+    steps, rows = host.with_steps().grouped_steps, host.trace.slice_of(plane)
     group = steps.group_of[rows]
     size = int(max(group.max(initial=-1), steps.group.max(initial=-1))) + 1
     begin, end = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)

@@ -19,7 +19,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import Problem
 from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
-from .events.nested import is_derived
+from .events.event_table import is_derived
 from .events.ownership import work_events
 from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace

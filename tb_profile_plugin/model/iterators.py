@@ -13,9 +13,9 @@ from ..runtime.jit import jit
 from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
+from .events.event_table import MISSING
 from .events.executor_runs import executor_ps
 from .events.joins import is_among, join, pair_codes
-from .events.nested import MISSING
 from .host import Host
 from .iterator_table import Iterators, unite_remade
 from .per_host import per_host
@@ -143,7 +143,7 @@ def calls(host: Host) -> IteratorCalls | None:
     row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):
         return None
-    trace, first = host.trace, host.trace.rows(plane).start
+    trace, first = host.trace, host.trace.slice_of(plane).start
     begin, end = trace.begin[row + first], trace.end[row + first]
     name = plane.events.name[row]
     is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
@@ -265,7 +265,7 @@ class _ThreadTies:
     def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
         self._trace, self._plane, self._row = host.trace, plane, row
         self._ids, self._parent_ids = ids, parent_ids
-        rows = host.trace.rows(plane)
+        rows = host.trace.slice_of(plane)
         begin, end = host.trace.begin[rows], host.trace.end[rows]
         outer = host.trace.nesting.parent[rows]
         self._outer = np.maximum(outer - np.int32(rows.start), np.int32(-1)) if rows.start else outer

@@ -19,7 +19,7 @@ from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
 from . import derived_lanes
-from .events.nested import is_derived
+from .events.event_table import is_derived
 from .host import Host
 from .names import host_events
 from .per_host import per_host

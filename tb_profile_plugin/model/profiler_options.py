@@ -98,5 +98,5 @@ def counter_ranges(host: Host) -> Array:
     rows = [np.empty(0, np.int64)]
     for plane in host.gpus:
         is_counted = np.array([category == vocabulary.TORCH_COUNTER_RANGE for category in plane.categories], bool)
-        rows.append(host.trace.rows(plane).start + np.flatnonzero(is_counted[plane.events.name]))
+        rows.append(host.trace.slice_of(plane).start + np.flatnonzero(is_counted[plane.events.name]))
     return np.concatenate(rows)

@@ -142,7 +142,7 @@ def _allocated_bytes(host: Host) -> Array:
     """int64[events]: bytes that each event allocates."""
     size = np.zeros(len(host.trace), np.int64)
     if host.cpu is not None:
-        first = host.trace.rows(host.cpu).start
+        first = host.trace.slice_of(host.cpu).start
         for memory in allocations(host).values():
             np.add.at(size, first + memory.event[memory.allocates], memory.size[memory.allocates])
     return size

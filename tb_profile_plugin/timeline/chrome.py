@@ -27,7 +27,7 @@ _PROCESSES_PER_HOST = 1000
 """Between the process numbers of one host and the next."""
 _HOST_THREADS, _CUSTOM_PLANES = 701, 501
 """Process numbers of planes of a host's threads, and of those that are no device, begin here."""
-_DERIVED_LANES = 0xDEADBEEF
+_DERIVED_LANES = vocabulary.FIRST_DERIVED_LINE % (1 << 32)
 """Thread numbers of lanes that are no lines of the capture begin here, as in the captures that hold such lines."""
 _EVENTS_AT_ONCE = 2000
 """Events at a time: each takes a kilobyte while it is written, for everyone who asks at once."""

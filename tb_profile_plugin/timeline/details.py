@@ -14,8 +14,8 @@ from ..formats.columns.tables import StatColumn, values
 from ..formats.xspace import hlo
 from ..model import xla_instructions
 from ..model.devices.plausible import exceeded_limit, vendor
+from ..model.events.event_table import MISSING
 from ..model.events.links import CALL, GRADIENT, RUN
-from ..model.events.nested import MISSING
 from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.names import op_names

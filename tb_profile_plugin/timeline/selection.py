@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..model.events.nested import nest
+from ..model.events.event_table import nest
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int

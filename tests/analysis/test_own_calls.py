@@ -6,7 +6,7 @@ import pytest
 from checkout import ROOT
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.activity.own_calls import waits_for_own_ops
+from tb_profile_plugin.analysis.activity.known_waits import waits_for_own_ops
 
 TRACES = ROOT / "tests/traces"
 

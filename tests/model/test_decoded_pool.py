@@ -77,7 +77,9 @@ def test_a_released_host_comes_back(stored: store.StoredSession, decoded: list[s
     session = Session(stored, DecodedPool(1))
     first, second = session.host("host-0"), session.host("host-1")
     again = session.host("host-0")
-    assert first.cpu is not None and first.trace.rows(first.cpu) and len(decoded) == 2, "who has one, keeps it whole"
+    assert first.cpu is not None and first.trace.slice_of(first.cpu) and len(decoded) == 2, (
+        "who has one, keeps it whole"
+    )
     assert again.underlying is not first.underlying and session.host("host-1").underlying is second.underlying
     assert len(again.trace) == len(first.trace) and len(decoded) == 3
     assert session.host("host-0").underlying is again.underlying

@@ -5,7 +5,7 @@ import pytest
 from draw import host
 
 from tb_profile_plugin.analysis.tfdata.iterator_calls import TfData, tf_data
-from tb_profile_plugin.model.events.nested import MISSING
+from tb_profile_plugin.model.events.event_table import MISSING
 from tb_profile_plugin.model.iterators import IteratorCalls, calls, kind_of, stage_path
 
 

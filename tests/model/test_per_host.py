@@ -15,7 +15,7 @@ import pytest
 from tb_profile_plugin import store
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.columns import XSpace
-from tb_profile_plugin.model.events import nested as nested_events
+from tb_profile_plugin.model.events import event_table
 from tb_profile_plugin.model.host import Host, HostWithSteps, steps_of
 from tb_profile_plugin.model.per_host import need, per_host, weakly_cached
 from tb_profile_plugin.model.session import Session
@@ -147,7 +147,7 @@ def test_two_hosts_are_decoded_side_by_side(tmp_path: Path, monkeypatch: pytest.
     for name in ("a", "b"):
         (tmp_path / f"{name}.xplane.pb").write_bytes(draw.space(draw.GPU, steps=3).SerializeToString())
     decoder, nesting = threading.Barrier(2), threading.Barrier(2)
-    decode, nest = xspace.decode, nested_events.nest
+    decode, nest = xspace.decode, event_table.nest
 
     def decoded(*arguments: Any) -> XSpace:
         decoder.wait(30)
@@ -158,7 +158,7 @@ def test_two_hosts_are_decoded_side_by_side(tmp_path: Path, monkeypatch: pytest.
         nest(*arguments)
 
     monkeypatch.setattr(xspace, "decode", decoded)
-    monkeypatch.setattr(nested_events, "nest", nested)
+    monkeypatch.setattr(event_table, "nest", nested)
     hosts = Session(store.resolve(tmp_path), executor=LocalThreads(2)).select()
     in_threads(*[partial(getattr, host.trace, "nesting") for host in hosts])
     assert len(hosts) == 2

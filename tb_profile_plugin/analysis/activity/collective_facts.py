@@ -11,8 +11,8 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.xspace.hlo.module import Module
+from ...model.events.event_table import EventTable
 from ...model.events.links import LAUNCH
-from ...model.events.nested import Nested
 from ...model.host import Host
 from ...model.names import collectives as collective_names
 from ...model.names import hlo_text
@@ -56,7 +56,7 @@ def kind_of_collective(text: str) -> str:
     return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), _OTHER)
 
 
-def _texts(trace: Nested, stat: str, events: Array) -> Array:
+def _texts(trace: EventTable, stat: str, events: Array) -> Array:
     """object[k]: the text stat of that name of each of the events, empty for those without."""
     text_of_event = np.full(len(events), "", object)
     for first, plane, in_plane in trace.parts_of(events):
@@ -84,7 +84,7 @@ def ranges_around(host: Host, events: Array) -> list[int]:
     return [int(event) for event in range_event]
 
 
-def _ranges(trace: Nested) -> Array:
+def _ranges(trace: EventTable) -> Array:
     """int64[k]: the ranges named after collectives."""
     return trace.events_named(collective_names.is_range)
 

@@ -102,7 +102,7 @@ def _kinds_and_sizes(host: Host, device: str) -> dict[int, tuple[int, int]]:
     if plane is None:
         return {}
     table = device_copies(host)[device]
-    events = (table.row + host.trace.rows(plane).start).tolist()
+    events = (table.row + host.trace.slice_of(plane).start).tolist()
     return dict(zip(events, zip(table.kind.tolist(), table.size.tolist(), strict=True), strict=True))
 
 

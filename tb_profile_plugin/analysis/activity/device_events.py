@@ -12,9 +12,9 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
 from ...model.devices.copies import copies
+from ...model.events.event_table import MISSING
 from ...model.events.joins import is_among
 from ...model.events.links import LAUNCH, RUN
-from ...model.events.nested import MISSING
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
@@ -138,7 +138,7 @@ def _plane_work(host: Host, plane: Plane) -> DeviceWork:
     trace, rows = host.trace, _work_rows(host, plane)
     kinds = np.array([kind_of(name) for name in plane.heads], np.int8)[plane.events.name]
     kinds[copies(host)[plane.name].row] = Kind.COPY
-    event = rows + trace.rows(plane).start
+    event = rows + trace.slice_of(plane).start
     if host.gpus:
         launch = _link_sources(trace, trace.links.kind == LAUNCH)[event]
     else:
@@ -159,7 +159,7 @@ def _work_rows(host: Host, plane: Plane) -> Array:
         rows = np.flatnonzero(is_of_ops[plane.events.line] & host.on_streams(plane))
     else:
         rows = np.flatnonzero(is_of_ops[plane.events.line])
-    events = rows + host.trace.rows(plane).start
+    events = rows + host.trace.slice_of(plane).start
     enclosing, encloses_work = host.trace.nesting.parent[events], np.zeros(len(host.trace), bool)
     encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
     return rows[~encloses_work[events]]
@@ -169,7 +169,7 @@ def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
     """int32[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
     trace = host.trace
     is_of_modules = np.array([name == vocabulary.XLA_MODULES for name in plane.lines.name], bool)
-    modules = trace.by_time(np.flatnonzero(is_of_modules[plane.events.line]) + trace.rows(plane).start)
+    modules = trace.by_time(np.flatnonzero(is_of_modules[plane.events.line]) + trace.slice_of(plane).start)
     source = _link_sources(trace, slice(None))
     index = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
     inside = (index >= 0) & (trace.begin[event] < trace.end[modules[index.clip(0)]]) if len(modules) else index >= 0
@@ -190,7 +190,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     trace, plane = host.trace, host.cpu
     assert plane is not None
     act, classes = activity(host), event_classes(host)
-    first = trace.rows(plane).start
+    first = trace.slice_of(plane).start
     is_op = gather(np.array([computes(name) for name in plane.heads], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
         if name.startswith(INPUT_THREADS):
@@ -206,7 +206,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     stop = trace.nesting.stop[xla + first]
     for inner_events in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
         is_op[xla[np.searchsorted(inner_events, stop) > np.searchsorted(inner_events, xla + first, "right")]] = False
-    is_op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
+    is_op &= ~(is_other_work | act.of_input)[trace.slice_of(plane)]
     is_op[short_calls(host, plane)] = False
     if len(collectives):  # Copies of gloo are part of its collective.
         is_collective = np.zeros(len(is_op), bool)

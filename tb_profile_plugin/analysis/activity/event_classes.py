@@ -150,7 +150,7 @@ def python_ops(host: Host) -> Array:
     plane, none = host.cpu, np.empty(0, np.int64)
     if plane is None:
         return none
-    start = host.trace.rows(plane).start
+    start = host.trace.slice_of(plane).start
     of_name = np.array(
         [
             category in vocabulary.TORCH_OPS and not name.startswith(vocabulary.COMPILED_GRAPH)

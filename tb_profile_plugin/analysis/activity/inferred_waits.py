@@ -160,7 +160,7 @@ def _all_done(host: Host) -> Array:
     launched = np.full(len(trace), _NO_LAUNCH, np.int64)
     is_launch = links.kind == LAUNCH
     launched[links.target[is_launch]] = trace.begin[links.source[is_launch]]
-    rows = np.concatenate([np.flatnonzero(host.on_streams(gpu)) + trace.rows(gpu).start for gpu in host.gpus])
+    rows = np.concatenate([np.flatnonzero(host.on_streams(gpu)) + trace.slice_of(gpu).start for gpu in host.gpus])
     begin, end = union(trace.begin[rows], trace.end[rows])
     if not len(begin):
         return begin

@@ -78,7 +78,7 @@ def event_classes(host: Host) -> Array:
     plane = host.cpu
     if plane is None:
         return class_of_event
-    rows = host.trace.rows(plane)
+    rows = host.trace.slice_of(plane)
     classes = _classes_by_calls(host, plane)
     waits = np.flatnonzero(have_state(classes, State.SYNC))
     caller = host.trace.nesting.parent[waits + rows.start]
@@ -108,7 +108,7 @@ def event_classes(host: Host) -> Array:
 
 def _classes_by_calls(host: Host, plane: Plane) -> Array:
     """int8[n]: the classes of a plane's events by their names, and by what they call; with `UNKNOWN`."""
-    first = host.trace.rows(plane).start
+    first = host.trace.slice_of(plane).start
     classes = gather(np.array([class_of(name) for name in plane.heads], np.int8), plane.events.name)
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
@@ -207,7 +207,7 @@ def _loop_line(host: Host, python: Array) -> int:
     steps, plane, line_of = host.with_steps().steps, host.cpu, host.trace.line_of
     if plane is None or not len(plane.events):
         return -1
-    rows = host.trace.rows(plane)
+    rows = host.trace.slice_of(plane)
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     line = int(np.bincount(line_of[marks]).argmax()) if len(marks) else -1
     # Executors run a loop's iterations on threads of a pool.
@@ -264,7 +264,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
         return
     codes, texts = column.codes
     traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
-    outer = column.owner[traced] + trace.rows(host.cpu).start
+    outer = column.owner[traced] + trace.slice_of(host.cpu).start
     kernels = trace.events_named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     index = np.searchsorted(kernels, outer)
     inside = index < len(kernels)

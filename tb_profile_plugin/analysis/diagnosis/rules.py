@@ -164,7 +164,7 @@ def _changes_layout(op: Op) -> bool:
 
 def _layout_events(host: HostWithSteps) -> Array:
     rows = [
-        host.trace.rows(plane).start
+        host.trace.slice_of(plane).start
         + np.flatnonzero(np.append([_changes_layout(op) for op in ops], False).astype(bool)[op_of_event])
         for plane, op_of_event, ops in device_events(host)
     ]

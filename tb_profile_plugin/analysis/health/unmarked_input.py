@@ -50,7 +50,7 @@ def waits(host: HostWithSteps) -> InputWaits:
     no_waits = InputWaits(host.name, 0, 0, 0)
     if plane is None or len(steps) < 2:
         return no_waits
-    threads = host.trace.rows(plane)
+    threads = host.trace.slice_of(plane)
     marks = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
     rows = plane.rows_named(asks_for_input)
     rows = rows[np.isin(plane.events.line[rows], plane.events.line[marks])]

@@ -165,7 +165,7 @@ def _calls(host: HostWithSteps) -> Array:
     plane = host.cpu
     if plane is None or not len(host.steps):
         return np.empty(0, np.int64)
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.events_named(_PROGRAM_OR_ATEN.match))
     programs = programs[~are_inside(programs, *cpu_ops(host))]

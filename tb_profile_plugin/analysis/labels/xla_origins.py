@@ -121,7 +121,7 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
     for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
         if not plane.has_stat(vocabulary.HLO_OP):
             continue
-        first, count = host.trace.rows(plane).start, len(plane.events)
+        first, count = host.trace.slice_of(plane).start, len(plane.events)
         events = timeline.event[intervals].astype(np.int64) - first
         is_of_plane = (events >= 0) & (events < count)
         rows, events = intervals[is_of_plane], events[is_of_plane]

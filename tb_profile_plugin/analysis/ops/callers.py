@@ -98,7 +98,7 @@ def calling_lines(host: Host, events: I64) -> CallingLines:
     """`Callers.line` of each of the events, by their numbers in the host's trace: for many of them."""
     line_number, texts = np.zeros(len(host.trace), np.int64), [""]
     if host.cpu is not None and len(events):
-        line_number[host.trace.rows(host.cpu)], texts = user_lines(host.cpu)
+        line_number[host.trace.slice_of(host.cpu)], texts = user_lines(host.cpu)
     if len(texts) == 1:
         unknown = np.full(len(events), -1, np.int64)
         return CallingLines(unknown, unknown, np.zeros(len(events), np.int64), texts)

@@ -86,7 +86,7 @@ def event_kinds(host: Host) -> Array:
     """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
     kind_of_event = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
     for plane in host.devices:
-        kind_of_event[host.trace.rows(plane)] = device_kinds(host, plane)
+        kind_of_event[host.trace.slice_of(plane)] = device_kinds(host, plane)
     return kind_of_event
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...model.devices.copies import copies
+from ...model.events.event_table import MISSING
 from ...model.events.intervals import union
-from ...model.events.nested import MISSING
 from ...model.framework import PYTORCH, framework, op_names_of
 from ...model.host import Host
 from ...model.names import kernels, op_names
@@ -44,7 +44,7 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
     op_of_event, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
         stream_and_step = np.stack(
-            (plane.events.line[rows], host.with_steps().grouped_steps.group_of[host.trace.rows(plane)][rows])
+            (plane.events.line[rows], host.with_steps().grouped_steps.group_of[host.trace.slice_of(plane)][rows])
         )
         figures = _flat_times(begin, end, op_of_event, len(ops), stream_and_step)
     else:

@@ -69,7 +69,7 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
 
 def _copies_of_device(host: Host, plane: Plane, device_copies: Copies) -> Iterator[CopiesOfDevice]:
     """One summary for each direction."""
-    first_row = host.trace.rows(plane).start
+    first_row = host.trace.slice_of(plane).start
     duration_ps = plane.events.duration[device_copies.row]
     for kind in distinct(device_copies.kind).tolist():
         has_kind = device_copies.kind == kind

@@ -129,7 +129,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     calls = sorted(eager_calls(host))
     if not calls:
         return
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     events = np.array([event for event, _ in calls], np.int64)
     stop = host.trace.nesting.stop[events + offset] - np.int32(offset)
     is_tensorflow = np.array([op.framework == op_names.TENSORFLOW for op in ops], bool)
@@ -190,7 +190,7 @@ def kernels_of_single_ops(host: Host) -> Array:
     # The last element stands for no event.
     is_call = np.zeros(len(plane.events) + 1, bool)
     is_call[[event for event, _ in eager_calls(host)]] = True
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     parent = host.trace.nesting.parent
     outer = rows + offset
     is_within = np.zeros(len(rows), bool)
@@ -225,7 +225,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     mark = np.zeros(len(trace), np.int8)
     order, links = np.argsort(calls), trace.links
     _mark_eager(calls[order], is_single[order], last, links.source, links.target, links.onward, mark)
-    return np.flatnonzero(mark[trace.rows(plane)] == _SINGLE_OP)
+    return np.flatnonzero(mark[trace.slice_of(plane)] == _SINGLE_OP)
 
 
 @jit

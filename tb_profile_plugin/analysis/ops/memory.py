@@ -75,7 +75,7 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
 
 def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict[int, int]:
     """The number in the host's trace of allocations, by their rows in ``memory``; row -1, from before, is left out."""
-    first = host.trace.rows(host.cpu).start if host.cpu else 0
+    first = host.trace.slice_of(host.cpu).start if host.cpu else 0
     return {event: first + int(memory.event[event]) for event in events if event >= 0}
 
 

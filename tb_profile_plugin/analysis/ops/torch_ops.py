@@ -95,7 +95,7 @@ class _HostOps:
     def __init__(self, host: Host, plane: Plane):
         self.host, self.plane = host, plane
         self.name = plane.events.name.astype(np.int64)
-        rows = host.trace.rows(plane)
+        rows = host.trace.slice_of(plane)
         parent, last = host.trace.nesting
         self.parent = np.maximum(parent[rows].astype(np.int64) - rows.start, -1)
         """int64[n]: the event directly around each one, or -1."""
@@ -174,7 +174,7 @@ class _HostOps:
 
     def _launched(self) -> tuple[I64, I64]:
         """int64[n] ps each: what each call led to on devices, and of it on tensor cores."""
-        trace, rows = self.host.trace, self.host.trace.rows(self.plane)
+        trace, rows = self.host.trace, self.host.trace.slice_of(self.plane)
         links = trace.links
         is_launch = (links.kind == LAUNCH) & (links.source >= rows.start) & (links.source < rows.stop)
         source, target = links.source[is_launch] - rows.start, links.target[is_launch]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...model.events.event_table import MISSING
 from ...model.events.intervals import covered, union
-from ...model.events.nested import MISSING
 from ...model.iterators import IteratorCalls
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...model.events.event_table import MISSING
 from ...model.events.executor_runs import executor_ps
-from ...model.events.nested import MISSING
 from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of, last_component
 from ...model.names import op_names
@@ -33,7 +33,7 @@ _RANDOM_OP = regex(r"(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)")
 def function_wait_ps(data: TfData, lines: Array) -> int:
     """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
-    rows = trace.rows(plane)
+    rows = trace.slice_of(plane)
     call_rows = plane.rows_named(_BLOCKING_CALLS.__contains__)
     call_rows = call_rows[lines[plane.events.line[call_rows]]]
     executor_events = plane.rows_named(vocabulary.EXECUTOR_RUN.__eq__)

@@ -33,5 +33,5 @@ def host_pipelines(host: Host, calls: int) -> HostPipelines | None:
         return None
     slowest = [request for pipeline in data.pipelines for request in pipeline.requests[:calls].tolist()]
     nodes = {request: data.nodes(request) for request in slowest}
-    first_event = host.trace.rows(data.calls.plane).start
+    first_event = host.trace.slice_of(data.calls.plane).start
     return HostPipelines(data.pipelines, nodes, first_event, threads(data), data.calls.damage)

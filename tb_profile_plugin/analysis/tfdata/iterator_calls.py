@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.events.nested import MISSING
+from ...model.events.event_table import MISSING
 from ...model.host import Host
 from ...model.iterators import IteratorCalls, calls, kind_of, last_component, stage_path
 from ...model.per_host import per_host

@@ -36,7 +36,7 @@ def threads(data: TfData) -> PoolThreads:
         is_of_pool[distinct(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
     since, until = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
-    rows = trace.rows(plane)
+    rows = trace.slice_of(plane)
     outermost = np.flatnonzero((trace.nesting.parent[rows] < 0) & is_of_pool[plane.events.line])
     begin = trace.begin[rows][outermost].clip(since, until)
     end = trace.end[rows][outermost].clip(since, until)

@@ -15,8 +15,8 @@ from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...formats.xspace.hlo.fields import Messages
 from ...formats.xspace.hlo.module import Module
+from ...model.events.event_table import MISSING
 from ...model.events.intervals import union
-from ...model.events.nested import MISSING
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions, stated_program
@@ -235,7 +235,7 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
         return []
     op, ops = ops_of_events(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     shards = all_shards(host)
     shard, op_of_shard, shard_end = (column[op[shards.op - offset] >= 0] for column in shards)
     # What threads of a pool do for an op stands beside it, with its op, device and run.

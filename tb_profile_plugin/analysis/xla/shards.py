@@ -88,14 +88,14 @@ def all_shards(host: Host) -> Shards:
     plane = host.cpu
     # Only hosts on whose CPU XLA's ops ran are asked.
     assert plane is not None
-    ops = plane.stat(vocabulary.HLO_OP).owner + host.trace.rows(plane).start
+    ops = plane.stat(vocabulary.HLO_OP).owner + host.trace.slice_of(plane).start
     return shards(host, ops, ops, _handed_over(host))
 
 
 def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
     """(begin, end), int64[k] ps: when XLA's ops ran on the host's CPU, and threads of a pool for them."""
     trace = host.trace
-    ops = plane.stat(vocabulary.HLO_OP).owner + trace.rows(plane).start
+    ops = plane.stat(vocabulary.HLO_OP).owner + trace.slice_of(plane).start
     begin = np.concatenate((trace.begin[ops], trace.begin[all_shards(host).region]))
     return begin, np.concatenate((op_ends(host, ops.astype(np.int32)), all_shards(host).end))
 

@@ -37,7 +37,7 @@ def host_activities(
     plane = host.cpu
     if plane is None:
         return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
-    threads = host.trace.rows(plane)
+    threads = host.trace.slice_of(plane)
     spans = host.trace.begin[threads], host.trace.end[threads]
     step = gather(np.append(np.int32(-1), step_of_group), group[threads] + np.int32(1))
     parts = _parts(host, plane, steps)
@@ -72,7 +72,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     activity[named_steps[activity[named_steps] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":
         # A loop's iteration begins with an executor, which works; any other marker only encloses.
-        threads = host.trace.rows(plane)
+        threads = host.trace.slice_of(plane)
         inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
         activity[steps.marker[inside] - threads.start] = NOTHING
     return activity
@@ -138,7 +138,7 @@ def _root_stages(host: Host, plane: Plane) -> Array:
     stages = plane.stat(vocabulary.STAGE_NAME).owner
     if not len(stages):
         return stages
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     parent = host.trace.nesting.parent
     inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
     roots = []

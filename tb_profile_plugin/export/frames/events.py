@@ -14,7 +14,7 @@ from ...analysis.ops.op_table import Op
 from ...formats.columns import Plane, vocabulary
 from ...model import clock
 from ...model.devices.copies import copies
-from ...model.events.nested import MISSING
+from ...model.events.event_table import MISSING
 from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.lanes import kind_of

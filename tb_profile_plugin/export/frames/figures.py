@@ -208,7 +208,7 @@ def allocations(hosts: Sequence[Host]) -> Frame:
 
 def _allocation_columns(host: Host, shift: int, memory: Allocations) -> dict[str, Values]:
     assert host.cpu, "allocations are events of the host's threads"
-    numbers = memory.event + host.trace.rows(host.cpu).start
+    numbers = memory.event + host.trace.slice_of(host.cpu).start
     # What is given back has the texts of its allocation, where that was recorded.
     text_rows = np.where(memory.source >= 0, memory.source, np.arange(len(memory)))
     is_freed = (memory.until >= 0) & (memory.until < len(memory))

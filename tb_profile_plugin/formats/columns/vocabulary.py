@@ -22,6 +22,8 @@ PROFILER_OVERHEAD = "Profiler overhead"
 # Lines of devices.
 STEPS = "Steps"
 COUNTERS = "_counters_"
+FIRST_DERIVED_LINE = -559038737
+"""The first id of lines that a profiler derived from other lines: 0xDEADBEEF as int32."""
 XLA_MODULES = "XLA Modules"
 XLA_OPS = "XLA Ops"
 ASYNC_XLA_OPS = "Async XLA Ops"

@@ -16,7 +16,7 @@ from .drafts import Draft, Stat, empty_draft
 from .record import distinct_codes
 from .trace_events import TraceEvents
 
-_DERIVED_LINE_ID = -559038737 + 300
+_DERIVED_LINE_ID = vocabulary.FIRST_DERIVED_LINE + 300
 """The first of 80 ids for lines that only tell about streams, among those that XSpace reserves for such lines."""
 _DERIVED_NAMES = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
 """Names of such lines, by the kind that `_derived_kinds` gives."""

@@ -172,7 +172,9 @@ def allocations(host: Host) -> dict[str, Allocations]:
     values |= {name: _mended_texts(plane, row_of[name], first) for name, first in _TEXT_STATS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
-        values["group_id"] = host.with_steps().grouped_steps.group_of[host.trace.rows(plane)][events].astype(np.int64)
+        values["group_id"] = (
+            host.with_steps().grouped_steps.group_of[host.trace.slice_of(plane)][events].astype(np.int64)
+        )
     codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - time_zero_ps(host)

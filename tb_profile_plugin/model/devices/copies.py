@@ -108,9 +108,9 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
     """int64[n]: the row of the call on a thread of the host that launched each event, or -1."""
     if not len(rows) or host.cpu is None:
         return np.full(len(rows), -1, np.int64)
-    links, threads = host.trace.links, host.trace.rows(host.cpu)
+    links, threads = host.trace.links, host.trace.slice_of(host.cpu)
     caller = np.full(len(plane.events), -1, np.int64)
-    offset = host.trace.rows(plane).start
+    offset = host.trace.slice_of(plane).start
     is_launch = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
     is_launch &= (links.source >= threads.start) & (links.source < threads.stop)
     caller[links.target[is_launch] - offset] = links.source[is_launch] - threads.start

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
+from .event_table import MISSING, EventTable
 from .links import GRADIENT, Links
-from .nested import MISSING, Nested
 
 
-def with_gradients(trace: Nested, links: Links) -> Links:
+def with_gradients(trace: EventTable, links: Links) -> Links:
     """The links of a trace, with those from ops to their gradients."""
     forward, backward = gradient_pairs(trace)
     if not len(forward):
@@ -26,7 +26,7 @@ def with_gradients(trace: Nested, links: Links) -> Links:
     return Links(source[order], target[order], kind[order])
 
 
-def gradient_pairs(trace: Nested) -> tuple[Array, Array]:
+def gradient_pairs(trace: EventTable) -> tuple[Array, Array]:
     """(ops of the forward pass, the ops that compute their gradients), int64[k] each."""
     events, number = trace.stat(vocabulary.SEQUENCE_NUMBER)
     if not len(events):
@@ -44,7 +44,7 @@ def gradient_pairs(trace: Nested) -> tuple[Array, Array]:
     return events[latest_forward[has_forward]], events[has_forward]
 
 
-def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
+def _enclose_same_number(trace: EventTable, events: Array, number: Array) -> Array:
     """bool[k]: whether each event directly encloses one of the same number."""
     parent = trace.nesting.parent
     number_of_event = np.full(len(trace), -1, np.int64)

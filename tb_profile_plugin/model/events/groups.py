@@ -10,9 +10,9 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import I8, I32, I64, U8, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
+from .event_table import MISSING
 from .executor_runs import executor_ids, executor_runs
 from .joins import is_among
-from .nested import MISSING
 from .trace import Trace
 
 IMPLICIT_ROOTS = {"FunctionRun", "KernelAndDeviceFunc::RunAsync", "SessionRun", "RunGraph", vocabulary.EXECUTOR_RUN}

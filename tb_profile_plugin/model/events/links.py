@@ -12,9 +12,9 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import tpu_runs
+from .event_table import MISSING, EventTable
 from .executor_runs import executor_ids, executor_runs
 from .joins import is_among, is_ascending, join, pair_codes
-from .nested import MISSING, Nested
 from .xla_cpu_runs import dispatch_pairs
 
 LAUNCH = 9
@@ -90,7 +90,7 @@ def _onward(source: I32, target: I32) -> I32:
     return answer
 
 
-def find_links(trace: Nested) -> Links:
+def find_links(trace: EventTable) -> Links:
     """Launch → kernel, function → executor, executor → iterator, producer → consumer, thread → driver's call,
     dispatch → XLA op.
     """
@@ -117,7 +117,7 @@ def _edges(source: Array, target: Array, kind: int) -> _Edges:
     return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
 
 
-def _launch_edges(trace: Nested) -> _Edges:
+def _launch_edges(trace: EventTable) -> _Edges:
     """From calls of a driver to what they launched, by their correlation ids."""
     events, values = trace.stat(vocabulary.CORRELATION_ID)
     on_host = np.zeros(len(events), bool)
@@ -130,16 +130,16 @@ def _launch_edges(trace: Nested) -> _Edges:
     return _edges(launch[source], run[target], LAUNCH)
 
 
-def _enqueued_run_edges(trace: Nested) -> Iterator[_Edges]:
+def _enqueued_run_edges(trace: EventTable) -> Iterator[_Edges]:
     """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
     host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
     for first, plane in trace.parts:
         if host and plane.name.startswith(vocabulary.TPU):
             calls, runs = tpu_runs.enqueue_pairs(host, plane)
-            yield _edges(calls + trace.rows(host).start, runs + first, tpu_runs.ENQUEUED)
+            yield _edges(calls + trace.slice_of(host).start, runs + first, tpu_runs.ENQUEUED)
 
 
-def _executor_edges(trace: Nested) -> _Edges:
+def _executor_edges(trace: EventTable) -> _Edges:
     """From runs of TensorFlow's executor to the waits for batches in them, by id and iteration."""
     executions = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
@@ -155,7 +155,7 @@ def _executor_edges(trace: Nested) -> _Edges:
     return _edges(executions[source], waiting[target], EXECUTOR)
 
 
-def _context_edges(trace: Nested) -> _Edges:
+def _context_edges(trace: EventTable) -> _Edges:
     """From producers to consumers of a context, by the stats that TensorFlow's profiler writes."""
     producers, producer_ids, producer_kinds = trace.stat_pairs(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
     consumers, consumer_ids, consumer_kinds = trace.stat_pairs(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
@@ -200,7 +200,7 @@ def _is_latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool
     return is_latest
 
 
-def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
+def _driver_call_edges(trace: EventTable, launches: Array) -> _Edges:
     """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
 
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
@@ -211,7 +211,7 @@ def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
     if not len(outer_calls):
         return _edges(none, none, CALL)
     plane, _ = trace.plane_of(int(outer_calls[0]))
-    bounds = plane.lines.first_event + trace.rows(plane).start
+    bounds = plane.lines.first_event + trace.slice_of(plane).start
     line_of = np.searchsorted(bounds, outer_calls, side="right") - 1
     driver_lines, threads = _driver_lines_and_threads(plane, distinct(line_of).tolist())
     pairs: list[tuple[Array, Array]] = []
@@ -235,7 +235,7 @@ def _driver_lines_and_threads(plane: Plane, lines: list[int]) -> tuple[list[int]
     return driver_lines, [line for line in np.flatnonzero(event_counts).tolist() if line not in driver_lines]
 
 
-def _calling_thread(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
+def _calling_thread(trace: EventTable, bounds: Array, calls: Array, threads: list[int]) -> int | None:
     """The thread that holds at least half of the calls: most of them, then in the shortest events."""
     parent = trace.nesting.parent
     sample = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE_CALLS)).astype(np.int64)]

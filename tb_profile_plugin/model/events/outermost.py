@@ -20,7 +20,7 @@ def outermost(trace: Trace, events: Array) -> Array:
 
 
 def outermost_torch_ops(trace: Trace) -> Array:
-    """int64[k]: PyTorch's ops that no other op calls; `Nested.once` works them out once."""
+    """int64[k]: PyTorch's ops that no other op calls; `EventTable.once` works them out once."""
     return outermost(trace, trace.events_named(lambda name: name.startswith(vocabulary.TORCH_OP)))
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
+from .event_table import is_derived
 from .executor_runs import executor_runs
-from .nested import is_derived
 from .outermost import outermost_torch_ops
 from .trace import Trace
 

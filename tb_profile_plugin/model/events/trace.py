@@ -10,11 +10,11 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct
 from ...runtime.memo import lazy
 from . import gradients
+from .event_table import EventTable
 from .links import RUN, Links, find_links
-from .nested import Nested
 
 
-class Trace(Nested):
+class Trace(EventTable):
     """Events that nest, and what led to what."""
 
     @lazy

@@ -14,7 +14,7 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
-from .nested import Nested
+from .event_table import EventTable
 
 _DISPATCH = regex(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
 _NUMBERED_DISPATCH = regex(r"\w*Executable::Execute \(.*\)")
@@ -22,7 +22,7 @@ _NUMBERED_DISPATCH = regex(r"\w*Executable::Execute \(.*\)")
 _PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
 
 
-def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Array]:
+def dispatch_pairs(trace: EventTable, sources: Array, targets: Array) -> tuple[Array, Array]:
     """(dispatches, ops): int64[k] events, every op of a numbered run with the dispatch of that run.
 
     ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
@@ -50,7 +50,7 @@ def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array
     return dispatch_of[run[has_dispatch]], ops[has_dispatch]
 
 
-def _numbered_runs(trace: Nested) -> tuple[Array, Array, Array]:
+def _numbered_runs(trace: EventTable) -> tuple[Array, Array, Array]:
     """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
     empty = np.empty(0, np.int64)
     for offset, plane in trace.parts:
@@ -71,7 +71,7 @@ def _numbered_runs(trace: Nested) -> tuple[Array, Array, Array]:
     return empty, empty, empty
 
 
-def _dispatches(trace: Nested) -> dict[str, Array]:
+def _dispatches(trace: EventTable) -> dict[str, Array]:
     """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
     parent = trace.nesting.parent
     events_of_modules: dict[str, list[int]] = {}
@@ -87,7 +87,7 @@ def _dispatches(trace: Nested) -> dict[str, Array]:
 
 
 def _runs_in_pools(
-    trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
+    trace: EventTable, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
 ) -> dict[int, int]:
     """The run of each dispatch that hands it to a thread pool: the first that begins there."""
     nest_end = trace.nesting.stop

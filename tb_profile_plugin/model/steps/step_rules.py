@@ -13,9 +13,9 @@ from ...runtime.arrays import Array, distinct, median
 from ...runtime.messages import Message
 from ...runtime.records import record
 from ..events import groups as grouping
+from ..events.event_table import MISSING
 from ..events.groups import Groups
 from ..events.joins import is_among
-from ..events.nested import MISSING
 from ..events.outermost import outermost
 from ..events.ownership import work_events
 from ..events.trace import Trace

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
+from ..events.event_table import MISSING
 from ..events.links import LAUNCH
-from ..events.nested import MISSING
 from ..events.trace import Trace
 
 

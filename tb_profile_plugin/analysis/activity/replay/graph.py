@@ -22,7 +22,8 @@ from ....runtime.records import NamedTuple
 from ..device_events import DeviceWork, device_work
 from ..gap_causes import Expected, add_queue_pieces, empty_pieces, first_ending_after
 from ..gap_tables import Pieces
-from ..gaps import general_causes, moments, usual_pauses
+from ..gaps import moments, usual_pauses
+from ..known_waits import general_causes
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag

@@ -13,12 +13,12 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....formats.columns.codes import combine
-from ....model.events.nested import MISSING
+from ....model.events.event_table import MISSING
 from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
-from ..gaps import stream_wait_calls
+from ..known_waits import stream_wait_calls
 from .device_activities import FAR_AHEAD, LAUNCHER, LONG_AGO, OTHER_STREAM, SAME_STREAM, DeviceEvents
 from .launch_order import FirstLaunches, LaunchOrder, index_after, indices_after
 from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, StreamWaits, inferred_stream_waits

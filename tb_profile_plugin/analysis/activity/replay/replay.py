@@ -18,7 +18,7 @@ from ....runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 from ..blocking_copies import blocking_reads
-from ..own_calls import waits_for_own_ops
+from ..known_waits import waits_for_own_ops
 from ..states import State
 from ..thread_classes import Activity
 from ..thread_states import silent_state
@@ -148,7 +148,7 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     if host.cpu is None:
         selected_ps[selected] = dag.end[selected] - dag.begin[selected]
         return selected_ps
-    rows = host.trace.rows(host.cpu)
+    rows = host.trace.slice_of(host.cpu)
     host_events = events[(events >= rows.start) & (events < rows.stop)]
     threads = act.thread[act.line_of[host_events]]
     thread_of_node = graph.line.copy()

@@ -37,7 +37,7 @@ def input_shapes(host: Host) -> InputShapes | None:
     stat = plane.stat(vocabulary.INPUT_SHAPES)
     codes, texts = stat.codes
     shapes = [[tuple(map(int, _NUMBER.findall(shape))) for shape in _LIST.findall(text[1:])] for text in texts]
-    return InputShapes(stat.owner + host.trace.rows(plane).start, codes, shapes)
+    return InputShapes(stat.owner + host.trace.slice_of(plane).start, codes, shapes)
 
 
 @per_host(keep=True)

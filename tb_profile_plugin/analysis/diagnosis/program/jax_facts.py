@@ -10,7 +10,7 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
-from ....model.events.nested import MISSING
+from ....model.events.event_table import MISSING
 from ....model.events.outermost import outermost, outermost_ps
 from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps

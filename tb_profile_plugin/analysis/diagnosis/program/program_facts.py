@@ -28,7 +28,7 @@ from ....model.per_host import per_host
 from ....model.profiler_options import is_unrecorded, looks_for_cupti, one_op_of
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
-from ...activity.own_calls import waits_for_own_ops
+from ...activity.known_waits import waits_for_own_ops
 from ...activity.states import State
 from ...activity.thread_classes import activity, have_state
 from . import facts

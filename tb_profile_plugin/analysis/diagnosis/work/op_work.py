@@ -189,11 +189,11 @@ def kernel_ops(host: HostWithSteps) -> KernelOps:
     tables = []
     for plane, op_of_event, ops in device_events(host):
         rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
-        rows = rows[np.isin(event_kinds(host)[host.trace.rows(plane)][rows], COMPUTE)]
+        rows = rows[np.isin(event_kinds(host)[host.trace.slice_of(plane)][rows], COMPUTE)]
         kernels = {*plane.names}
         names = ["" if op.name in kernels else name_of(op) for op in ops]
         column = [column_of.setdefault(name, len(column_of)) for name in names]
-        tables.append((rows + host.trace.rows(plane).start, np.array([*column, 0])[op_of_event[rows]]))
+        tables.append((rows + host.trace.slice_of(plane).start, np.array([*column, 0])[op_of_event[rows]]))
     ps = np.zeros((len(edges) - 1, len(column_of)), np.int64)
     for events, columns in tables:
         window = np.searchsorted(edges, host.trace.begin[events], "right") - 1

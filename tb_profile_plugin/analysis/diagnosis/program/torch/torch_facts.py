@@ -310,7 +310,7 @@ def _products_of_one_row(trace: Trace, plane: Plane) -> Array:
     """int64[k]: the plane's matrix products of one row; none where shapes are not recorded."""
     if not plane.has_stat(vocabulary.INPUT_SHAPES):
         return np.empty(0, np.int64)
-    stat, first = plane.stat(vocabulary.INPUT_SHAPES), trace.rows(plane).start
+    stat, first = plane.stat(vocabulary.INPUT_SHAPES), trace.slice_of(plane).start
     codes, shapes = stat.codes
     events = [
         stat.owner[np.array([bool(pattern.match(listed)) for listed in shapes], bool)[codes]] + first
@@ -328,5 +328,5 @@ def _takes_type(trace: Trace, plane: Plane, name: str) -> Array:
         stat = plane.stat(_INPUT_TYPES)
         codes, types = stat.codes
         has_type = np.array([name in listed for listed in types], bool)
-        takes_type[trace.rows(plane).start + stat.owner[has_type[codes]]] = True
+        takes_type[trace.slice_of(plane).start + stat.owner[has_type[codes]]] = True
     return takes_type

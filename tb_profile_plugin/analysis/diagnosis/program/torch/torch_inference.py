@@ -67,7 +67,7 @@ def computes_again(host: HostWithSteps, plane: Plane) -> bool:
     if not plane.has_stat(vocabulary.INPUT_SHAPES):
         return _take_longer_and_longer(host)
     trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
-    events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
+    events, (codes, texts) = stat.owner + trace.slice_of(plane).start, stat.codes
     is_product = trace.are_named(events, PRODUCT.match)
     step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
     by_step: dict[tuple[int, str, str], list[int]] = {}

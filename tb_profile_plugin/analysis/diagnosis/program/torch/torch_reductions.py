@@ -30,7 +30,7 @@ _MUCH_OF_STEPS = 0.1
 def accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
     """Whether gradients are reduced at least once for each of several forward passes of a step."""
     # Devices have ranges of the same names.
-    rows, trace = host.trace.rows(plane), host.trace
+    rows, trace = host.trace.slice_of(plane), host.trace
     forward, reduced = (
         int(((events >= rows.start) & (events < rows.stop)).sum())
         for events in (trace.events_named(FORWARD.__eq__), trace.events_named(_REDUCES.match))

@@ -16,13 +16,12 @@ from ...runtime.memo import Memo, lazy
 from ...runtime.records import NamedTuple
 
 Result = TypeVar("Result")
-NestedType = TypeVar("NestedType", bound="Nested")
+NestedType = TypeVar("NestedType", bound="EventTable")
 
 MISSING = np.iinfo(np.int64).min
 """Stands for a stat that an event does not have."""
 
-_DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
-"""Reserved ids of lines that a profiler derived from other lines."""
+_LAST_DERIVED_LINE = vocabulary.FIRST_DERIVED_LINE + 389
 _START, _STOP = 1, 2
 """Where a thread pool begins and ends to work for somebody, by the names of `_extend_regions`."""
 
@@ -30,7 +29,7 @@ _START, _STOP = 1, 2
 def is_derived(line_ids: Array) -> Array:
     """bool[n]: whether each line was derived from other lines (Steps, name scopes, XLA modules …)."""
     narrow = line_ids.astype(np.int64).astype(np.int32)
-    return (narrow >= _DERIVED_FIRST) & (narrow <= _DERIVED_LAST)
+    return (narrow >= vocabulary.FIRST_DERIVED_LINE) & (narrow <= _LAST_DERIVED_LINE)
 
 
 class Nesting(NamedTuple):
@@ -42,7 +41,7 @@ class Nesting(NamedTuple):
     """Descendants of event i are ``i + 1 … stop[i] - 1``, but for asynchronous ones."""
 
 
-class Nested:
+class EventTable:
     """The events of all planes, numbered through: plane after plane, line after line, outer before inner.
 
     ``begin`` and ``end`` are int64[n] ps. A threadpool region's start event is stretched to the region's stop, so
@@ -52,6 +51,7 @@ class Nested:
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
         self._memo: Memo[Any] = Memo()
+        self._stats: Memo[tuple[Array, Array]] = Memo()
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -87,7 +87,7 @@ class Nested:
         index = int(np.searchsorted(self.first, event, side="right")) - 1
         return self.planes[index], event - int(self.first[index])
 
-    def rows(self, plane: Plane) -> slice:
+    def slice_of(self, plane: Plane) -> slice:
         """Where the events of one of the planes stand."""
         index = next(i for i, other_plane in enumerate(self.planes) if other_plane is plane)
         return slice(int(self.first[index]), int(self.first[index + 1]))
@@ -114,20 +114,17 @@ class Nested:
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        return self._memo.get(name, lambda: self._read(name))
+        return self._stats.get(name, lambda: self._read_stat(name))
 
-    def _read(self, name: str) -> tuple[Array, Array]:
+    def _read_stat(self, name: str) -> tuple[Array, Array]:
         """`stat`, read anew."""
-        columns = []
+        parts = []
         for first, plane in self.parts:
             column = plane.stat(name)
             if len(column):
-                columns.append((column.owner + first if first else column.owner, column.numbers))
-        if len(columns) == 1:
-            return columns[0]
-        none = np.empty(0, np.int64)
-        events, values = zip((none, none), *columns, strict=True)
-        return np.concatenate(events), np.concatenate(values)
+                parts.append((_shifted(column.owner, first), column.numbers))
+        events, values = _joined_columns(parts, (np.int64, np.int64))
+        return events, values
 
     def stat_pairs(self, name: str, other: str) -> tuple[Array, Array, Array]:
         """(events, values, others), int32 and int64 twice: that stat over all planes, and what another one of the same
@@ -138,11 +135,7 @@ class Nested:
             events, values, others = plane.number_pairs(name, other, MISSING)
             if len(events):
                 parts.append((_shifted(events, first), values, others))
-        if len(parts) == 1:
-            return parts[0]
-        none = np.empty(0, np.int64)
-        columns = zip((none.astype(np.int32), none, none), *parts, strict=True)
-        events, values, others = (np.concatenate(column) for column in columns)
+        events, values, others = _joined_columns(parts, (np.int32, np.int64, np.int64))
         return events, values, others
 
     def events_named(self, wanted: Callable[[str], object]) -> Array:
@@ -214,6 +207,14 @@ class Nested:
         return answer
 
 
+def _joined_columns(parts: Sequence[tuple[Array, ...]], dtypes: tuple[type, ...]) -> Sequence[Array]:
+    """The columns of parts one after the other, empty ones of these types without any; not copied where one has all."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = zip(*parts, strict=True) if parts else [()] * len(dtypes)
+    return [np.concatenate([np.empty(0, dtype), *column]) for column, dtype in zip(columns, dtypes, strict=True)]
+
+
 def _shifted(values: Array, by: int) -> Array:
     """The values plus ``by``, of the same dtype; not copied where that is 0."""
     return values + np.asarray(by, values.dtype) if by else values
@@ -244,7 +245,7 @@ def _extend_to_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> Non
 
 @jit
 def nest(lines: I64, begin: I64, end: I64, is_async: Bool, parent: I32, stop: I32) -> None:
-    """Fill ``parent`` and ``stop`` (int32[n]) by containment on each line; see `Nested.nesting`."""
+    """Fill ``parent`` and ``stop`` (int32[n]) by containment on each line; see `EventTable.nesting`."""
     # What of these is not written takes no memory.
     stack, end_of_stack = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
     for line in range(len(lines) - 1):
@@ -258,6 +259,7 @@ def nest(lines: I64, begin: I64, end: I64, is_async: Bool, parent: I32, stop: I3
             while depth > 0 and end_of_stack[depth - 1] < end[i]:
                 depth -= 1
                 stop[stack[depth]] = i
+            # On a line that is out of order, what begins later encloses nothing.
             while depth > 0 and begin[i] < begin[stack[depth - 1]]:
                 depth -= 1
                 stop[stack[depth]] = i
