@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 
 
@@ -23,6 +24,16 @@ def number(field: int, value: int) -> bytes:
 def numbers(field: int, values: Iterable[int]) -> bytes:
     """A packed field of many whole numbers of 64 bits."""
     return message(field, b"".join(varint(value % (1 << 64)) for value in values))
+
+
+def fixed64(field: int, value: int) -> bytes:
+    """A field of a whole number of 64 bits, 0 or more, that takes eight bytes."""
+    return varint(field << 3 | 1) + struct.pack("<Q", value)
+
+
+def double(field: int, value: float) -> bytes:
+    """A field of a number with 64 bits."""
+    return varint(field << 3 | 1) + struct.pack("<d", value)
 
 
 def message(field: int, value: bytes) -> bytes:

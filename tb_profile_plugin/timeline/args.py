@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..formats.columns import Plane, kinds, pool
+from ..model.host import Host
+from ..model.lanes import Lane, Section
 from ..runtime.arrays import I64, U8, Array
 from ..runtime.jit import jit
 
@@ -67,6 +69,14 @@ class Args:
             else:
                 answer.append(None)
         return answer
+
+
+def args_of_lane(host: Host, section: Section, lane: Lane, indices: Array) -> list[dict[str, Any]]:
+    """The args of some of a lane's events, by their indices there; none for events that are not the capture's."""
+    if lane.first >= len(host.trace):
+        return [{} for _ in indices]
+    rows = lane.events(indices) - int(host.trace.first[section.plane])
+    return Args(host.space.planes[section.plane]).of_events(rows)
 
 
 @jit

@@ -16,8 +16,9 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
 from ..runtime.records import record
-from .args import Args
+from .args import args_of_lane
 from .details import kind_name
+from .one_clock import zero_of
 from .rows import is_nested
 from .tiles import timeline
 
@@ -55,8 +56,8 @@ def pieces(
     yield f'{{"displayTimeUnit":"ns","metadata":{{"highres-ticks":true,{EXPORTED.decode()}}},"traceEvents":[\n'
     comma = ""
     for index, host in enumerate(hosts):
-        zero = -shifts.get(host.name, -host.window[0])
-        for entries in _Writer(host, _PROCESSES_PER_HOST * (index + 1), excerpt or Excerpt(), zero).entries():
+        writer = _Writer(host, _PROCESSES_PER_HOST * (index + 1), excerpt or Excerpt(), zero_of(host, shifts))
+        for entries in writer.entries():
             if entries:
                 yield comma + json.dumps(entries, separators=(",", ":"), allow_nan=False)[1:-1]
                 comma = ",\n"
@@ -142,11 +143,11 @@ class _Writer:
         return entries
 
     def _args(self, lane: Lane, section: Section, indices: Array) -> list[dict[str, Any]]:
+        args_of_events = args_of_lane(self._host, section, lane, indices)
         if lane.first >= len(self._host.trace):
-            return [{}] * len(indices)
+            return args_of_events
         plane = self._host.space.planes[section.plane]
         rows = lane.events(indices) - int(self._host.trace.first[section.plane])
-        args_of_events = Args(plane).of_events(rows)
         for args, name in zip(args_of_events, plane.events.name[rows].tolist(), strict=True):
             if plane.display_names[name] != plane.names[name]:
                 args["long_name"] = plane.names[name][:10_000]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..model import clock
-from ..model.host import window
+from ..model.host import Host, window
 from ..model.per_host import need
 from ..model.session import Session
 from ..store import ALL_HOSTS
@@ -23,3 +25,8 @@ def shifts(session: Session, host: str = "", *, as_recorded: bool = False) -> di
     peers = None if as_recorded else late_peers(hosts)
     shift_ps = clock.shifts(hosts, peers.host_offset_ps if peers else ())
     return dict(zip((selected.name for selected in hosts), shift_ps, strict=True))
+
+
+def zero_of(host: Host, shifts_of_hosts: Mapping[str, int]) -> int:
+    """ps of a host's own times that are 0 in `shifts`; its first event where it is not among them."""
+    return -shifts_of_hosts[host.name] if host.name in shifts_of_hosts else host.window[0]
