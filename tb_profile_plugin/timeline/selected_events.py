@@ -31,12 +31,12 @@ class AreaEvents(NamedTuple):
 
 def area_events(host: Host, area: LaneRows, begin: int, end: int) -> AreaEvents:
     """The events of an area that overlap the range of time, ps on the host's own clock."""
-    host_timeline, figures = timeline(host), statistics(host, [area], begin, end)
+    host_timeline, selected = timeline(host), statistics(host, area, begin, end)
     lane = host_timeline.lanes[area.lane]
     title = " ".join(filter(None, (lane.name, lane.detail)))
-    columns = (figures.name, figures.count, figures.total, figures.own, figures.least, figures.most)
+    columns = (selected.name, selected.count, selected.total_ps, selected.self_ps, selected.min_ps, selected.max_ps)
     rows = [
         SelectedEvents(host_timeline.names[number], title, *cells)
         for number, *cells in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    return AreaEvents(rows, (figures.begin, figures.end) if rows else None)
+    return AreaEvents(rows, (selected.begin, selected.end) if rows else None)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..model.events.event_table import nest
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
-from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
+from ..runtime.arrays import I32, I64, U32, Array, Int
 from ..runtime.jit import jit
 from ..runtime.records import NamedTuple, record
 from .rows import LaneColumns, Rows, overlapping_range
 from .tiles import timeline
-
-COUNT, TOTAL, SELF, LEAST, MOST = range(5)
-"""Columns of the table of names: events, and sum, self time, minimum and maximum of their durations in ps."""
 
 
 class LaneRows(NamedTuple):
@@ -24,8 +19,8 @@ class LaneRows(NamedTuple):
 
     lane: int
     low: int = 0
-    high: int = 1 << 30
-    """Above all rows unless it is given."""
+    high: int | None = None
+    """The row after the last one; None for all rows from ``low`` on."""
 
 
 @record
@@ -36,45 +31,52 @@ class Statistics:
     """int64[n]: number in the timeline's names."""
     count: Array
     """int64[n]."""
-    total: Array
-    """int64[n] ps: sum of durations; events that only partly lie in the range count in full."""
-    own: Array
-    """int64[n] ps: sum of self times."""
-    least: Array
-    """int64[n] ps."""
-    most: Array
-    """int64[n] ps."""
+    total_ps: Array
+    """int64[n]: sum of durations; events that only partly lie in the range count in full."""
+    self_ps: Array
+    """int64[n]: sum of self times."""
+    min_ps: Array
+    """int64[n]."""
+    max_ps: Array
+    """int64[n]."""
     begin: int
     """Of the first event, ps; 0 without any."""
     end: int
     """Of the last event, ps; 0 without any."""
 
 
-def statistics(host: Host, areas: Sequence[LaneRows], begin: int, end: int) -> Statistics:
-    """Of all events in the areas that overlap the range of time."""
+class _NameSums(NamedTuple):
+    """Of the events of each name their number, and sum, self time, minimum and maximum of their durations in ps."""
+
+    events: I64
+    total_ps: I64
+    self_ps: I64
+    min_ps: I64
+    max_ps: I64
+
+
+def statistics(host: Host, area: LaneRows, begin: int, end: int) -> Statistics:
+    """Of all events in the area that overlap the range of time (ps)."""
     host_timeline = timeline(host)
-    size = len(host_timeline.names)
-    table = np.zeros((size, MOST + 1), np.int64)
-    bounds = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])
-    for area in areas:
-        lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
-        ranges = [] if lane.kind == COUNTER else row_ranges(lane, rows, area, begin, end)
-        if ranges:
-            low, self_ps = _self_times(lane, rows, ranges)
-            for part in ranges:
-                columns = LaneColumns(lane.begin, lane.end, lane.name_of)
-                tally(columns, rows.order[part], low, self_ps, table[lane.name_base :], bounds)
-    name = np.flatnonzero(table[:, COUNT])
-    name = name[np.argsort(-table[name, TOTAL], kind="stable")]
-    first, last = bounds.tolist() if len(name) else (0, 0)
-    count, total, self_ps, least, most = table[name].T
-    return Statistics(name, count, total, self_ps, least, most, first, last)
+    lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
+    sums = _NameSums(*np.zeros((len(_NameSums._fields), int(lane.name_of.max(initial=-1)) + 1), np.int64))
+    parts = [] if lane.kind == COUNTER else row_ranges(lane, rows, area, begin, end)
+    first = last = 0
+    if parts:
+        events = np.concatenate([rows.order[part] for part in parts])
+        first, last = int(lane.begin[events].min()), int(lane.end[events].max())
+        low = int(events.min())
+        _add_events(sums, LaneColumns(lane.begin, lane.end, lane.name_of), events, low, _self_times(lane, low, last))
+    name = np.flatnonzero(sums.events)
+    name = name[np.argsort(-sums.total_ps[name], kind="stable")]
+    events, total_ps, self_ps, min_ps, max_ps = (column[name] for column in sums)
+    return Statistics(name + lane.name_base, events, total_ps, self_ps, min_ps, max_ps, first, last)
 
 
 def row_ranges(lane: Lane, rows: Rows, area: LaneRows, begin: int, end: int) -> list[slice]:
     """The part of ``rows.order`` that overlaps the time (ps), for each row of the area that has events there."""
     slices = []
-    for row in range(area.low, min(area.high, len(rows))):
+    for row in range(*slice(area.low, area.high).indices(len(rows))):
         row_span = int(rows.first[row]), int(rows.first[row + 1])
         low, high = overlapping_range(lane.begin, lane.end, rows.order, *row_span, begin, end)
         if low < high:
@@ -82,21 +84,19 @@ def row_ranges(lane: Lane, rows: Rows, area: LaneRows, begin: int, end: int) -> 
     return slices
 
 
-def _self_times(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
-    """(first position, int64[k] self times in ps of the events from there on) for all events of these parts."""
-    low = min(int(rows.order[part.start]) for part in parts)
-    last_end = max(int(lane.end[rows.order[part.stop - 1]]) for part in parts)
-    high = max(int(np.searchsorted(lane.begin, last_end, "right")), *(int(rows.order[p.stop - 1]) + 1 for p in parts))
+def _self_times(lane: Lane, low: int, end_ps: int) -> Array:
+    """int64[k] ps: the self times of the lane's events from number ``low`` to the last that begins by then."""
+    high = int(np.searchsorted(lane.begin, end_ps, "right"))
     begin, end = lane.begin[low:high], lane.end[low:high]
-    parent, last = np.empty(high - low, np.int32), np.empty(high - low, np.int32)
-    nest(np.array([0, high - low]), begin, end, np.zeros(high - low, bool), parent, last)
+    parent, stop = np.empty((2, high - low), np.int32)
+    nest(np.array([0, high - low]), begin, end, np.zeros(high - low, bool), parent, stop)
     self_ps = end - begin
-    subtract_children(begin, end, parent, self_ps)
-    return low, self_ps
+    _subtract_children(begin, end, parent, self_ps)
+    return self_ps
 
 
 @jit
-def subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
+def _subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
     """Subtract from each event's ``self_ps``, in place, what its direct children cover."""
     for i in range(len(parent)):
         parent_event = parent[i]
@@ -105,20 +105,14 @@ def subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
 
 
 @jit
-def tally(lane: LaneColumns, positions: U32, low: Int, self_ps: I64, table: I64Matrix, bounds: I64) -> None:
-    """Add events at these positions of the lane to the ``table`` (int64[names, 5], columns as `COUNT` and the others),
-    and to the ``bounds`` of time: int64[2] ps.
-
-    ``self_ps`` are the self times of the events from position ``low`` on.
-    """
+def _add_events(sums: _NameSums, lane: LaneColumns, events: U32, low: Int, self_ps: I64) -> None:
+    """Add these events of the lane; ``self_ps`` are the self times of its events from number ``low`` on."""
     begin, end, name_of = lane
-    for i in positions:
-        row = table[name_of[i]]
+    for i in events:
+        name = name_of[i]
         duration = end[i] - begin[i]
-        row[TOTAL] += duration
-        row[SELF] += self_ps[np.int64(i) - low]
-        row[LEAST] = duration if row[COUNT] == 0 else min(row[LEAST], duration)
-        row[MOST] = max(row[MOST], duration)
-        row[COUNT] += 1
-        bounds[0] = min(bounds[0], begin[i])
-        bounds[1] = max(bounds[1], end[i])
+        sums.total_ps[name] += duration
+        sums.self_ps[name] += self_ps[np.int64(i) - low]
+        sums.min_ps[name] = duration if sums.events[name] == 0 else min(sums.min_ps[name], duration)
+        sums.max_ps[name] = max(sums.max_ps[name], duration)
+        sums.events[name] += 1

@@ -198,11 +198,11 @@ def test_every_event_is_found_again_by_its_number() -> None:
 
 def test_statistics_of_a_box() -> None:
     drawn = host(NESTED)
-    found = statistics(drawn, [LaneRows(0, 0, 2)], 0, 50 * US)
-    rows = zip(names(timeline(drawn), found.name), found.count, found.total // US, found.own // US, strict=True)
+    found = statistics(drawn, LaneRows(0, 0, 2), 0, 50 * US)
+    rows = zip(names(timeline(drawn), found.name), found.count, found.total_ps // US, found.self_ps // US, strict=True)
     assert sorted(rows) == [("first", 1, 20, 15), ("outer", 1, 100, 60), ("second", 1, 20, 20)]
     assert (found.begin, found.end) == (0, 100 * US)
-    assert len(statistics(drawn, [LaneRows(0)], 500 * US, 600 * US).name) == 0
+    assert len(statistics(drawn, LaneRows(0), 500 * US, 600 * US).name) == 0
 
 
 def test_details_and_the_arrow_from_launch_to_kernel() -> None:

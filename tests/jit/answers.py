@@ -47,7 +47,7 @@ def looked_at(host: HostWithSteps) -> Iterator[Any]:
     places = range(len(shown.rows))
     for width in (50, 1600):
         yield shown.slices([(place, 0) for place in places], *host.window, width)
-    yield statistics(host, [LaneRows(place) for place in places], *host.window)
+    yield [statistics(host, LaneRows(place), *host.window) for place in places]
     yield search(host, Pattern("a"))
     yield list(chrome.pieces([host])), list(perfetto.pieces([host]))
 

@@ -120,8 +120,8 @@ def test_literals_are_passed_over() -> None:
     body = field(2, field(1, b"constant.1") + field(2, b"constant") + literal)
     owner, read = Messages.read(
         np.frombuffer(field(3, body), np.uint8), np.zeros(1, np.int64), np.array([len(body) + 4]), (3,)
-    ).messages(3, (2,))
-    assert len(owner) == 1 and read.table.shape[1] == 1
+    ).repeated_messages(3, (2,))
+    assert len(owner) == 1 and len(read.rows.begin) == 1
 
 
 def test_program_ids_are_the_same_modulo_two_to_the_64th() -> None:

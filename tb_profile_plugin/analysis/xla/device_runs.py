@@ -192,8 +192,8 @@ def _main_memory_bytes(plane: Plane) -> dict[int, float]:
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     begins = ends - np.array([len(text) for text in texts], np.int64)
     buffer = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-    owner, accesses = Messages.read(buffer, begins, ends, (1,)).messages(1, (2, 3))
-    sizes = np.where(accesses.numbers(2) == _HBM, accesses.numbers(3), 0)
+    owner, accesses = Messages.read(buffer, begins, ends, (1,)).repeated_messages(1, (2, 3))
+    sizes = np.where(accesses.integers(2) == _HBM, accesses.integers(3), 0)
     sums = np.bincount(owner, sizes, len(column))
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
 

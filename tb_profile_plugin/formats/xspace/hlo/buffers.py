@@ -12,7 +12,8 @@ import numpy as np
 
 from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple, record
-from .fields import Messages, Ragged, RowById
+from .fields import Messages, Ragged
+from .row_by_id import RowById
 from .shapes import Shapes
 
 ALLOC, FREE, SHARE = 0, 1, 2
@@ -113,33 +114,33 @@ class Assignment(NamedTuple):
         """The assignment of a ``BufferAssignmentProto``, whose program it is."""
         buffers, messages = _buffers(message, program)
         rows = RowById(buffers.id)
-        _, allocations = message.messages(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
-        allocation_of_buffer, assigned = allocations.messages(9, (1, 2))
+        _, allocations = message.repeated_messages(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
+        allocation_of_buffer, assigned = allocations.repeated_messages(9, (1, 2))
         first = np.append(0, np.cumsum(np.bincount(allocation_of_buffer, minlength=len(allocations))))
         thread_local, parameter, live_out, constant, is_tuple = (
-            allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11)
+            allocations.integers(number) > 0 for number in (3, 5, 7, 12, 11)
         )
         buffer_allocations = BufferAllocations(
-            index=allocations.numbers(1),
-            size=allocations.numbers(2).clip(min=0),
-            color=allocations.numbers(8),
+            index=allocations.integers(1),
+            size=allocations.integers(2).clip(min=0),
+            color=allocations.integers(8),
             thread_local=thread_local,
             parameter=parameter,
             live_out=live_out,
             constant=constant,
             tuple=is_tuple,
-            buffers=Ragged(first, rows(assigned.numbers(1))),
-            offsets=Ragged(first, assigned.numbers(2)),
+            buffers=Ragged(first, rows(assigned.integers(1))),
+            offsets=Ragged(first, assigned.integers(2)),
         )
-        _, traces = message.messages(4, (1,))
-        owner, events = traces.messages(1, (1, 2, 4, 5))
+        _, traces = message.repeated_messages(4, (1,))
+        owner, events = traces.repeated_messages(1, (1, 2, 4, 5))
         first_event = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
-        shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
-        heap = HeapTraces(first_event, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
-        _, peaks = message.messages(5, (1, 2))
-        lists = peaks.lists(2)
+        shared = np.where(events.integers(1) == SHARE, rows(events.integers(5)), -1)
+        heap = HeapTraces(first_event, events.integers(1), rows(events.integers(2)), shared, events.short_texts(4))
+        _, peaks = message.repeated_messages(5, (1, 2))
+        lists = peaks.integer_lists(2)
         at_peak = {
-            index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
+            index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.integers(1).tolist())
         }
         messages = (*messages, message, allocations, assigned, traces, events, peaks)
         return Assignment(
@@ -154,16 +155,16 @@ class Assignment(NamedTuple):
 
 def _buffers(message: Messages, program: BufferProgram) -> tuple[Buffers, tuple[Messages, ...]]:
     """The logical buffers, and the messages that they were read from."""
-    _, logical = message.messages(1, (1, 2, 3, 4))
-    positions = logical.message(3, (2, 3, 4))
-    rows = program.rows(positions.numbers(4))
-    names = positions.names(2)
+    _, logical = message.repeated_messages(1, (1, 2, 3, 4))
+    positions = logical.messages(3, (2, 3, 4))
+    rows = program.rows(positions.integers(4))
+    names = positions.short_texts(2)
     instruction = np.array(
         [row if row >= 0 else program.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
     )
-    paths = positions.lists(3)
+    paths = positions.integer_lists(3)
     shape = np.array(
         [program.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
-    sizes = logical.numbers(2).clip(min=0)
-    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, positions)
+    sizes = logical.integers(2).clip(min=0)
+    return Buffers(sizes, logical.integers(4), instruction, shape, paths, logical.integers(1)), (logical, positions)

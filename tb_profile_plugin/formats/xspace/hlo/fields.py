@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ....runtime.arrays import I64, U8, Array, Bool, I64Matrix
+from ....runtime.arrays import I64, U8, Array, Bool
 from ....runtime.jit import jit
 from ....runtime.memo import lazy
-from ....runtime.records import record
+from ....runtime.records import NamedTuple, record
 from ...columns.pool import varint
 from ...columns.text import Text
 from .. import wire
@@ -59,20 +59,15 @@ class Ragged:
         return Ragged(np.append(0, np.cumsum(counts)), self.values)
 
 
-class RowById:
-    """Finds rows by their ids."""
+class FieldRows(NamedTuple):
+    """Fields of messages, in the order of the file."""
 
-    def __init__(self, ids: Array):
-        """``ids`` are int64[n], one of each row."""
-        self._rows = np.argsort(ids, kind="stable")
-        self._ids = ids[self._rows]
-
-    def __call__(self, ids: Array) -> Array:
-        """int64[k]: the first row of each of these ids; -1 where there is none."""
-        if not len(self._ids):
-            return np.full(len(ids), -1, np.int64)
-        position = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        return np.where(self._ids[position] == ids, self._rows[position], -1)
+    message: I64
+    """int64[k]: the message that each is in."""
+    begin: I64
+    """int64[k]: where a text or message begins in the buffer; the value of an integer."""
+    end: I64
+    """int64[k]: where it ends; -1 for an integer."""
 
 
 @record
@@ -85,95 +80,88 @@ class Messages:
     """int64[n]."""
     end: Array
     """int64[n]: message i is ``buffer[begin[i]:end[i]]``."""
-    table: Array
-    """int64[3, k], fields by number, then by message. Rows: message; begin, or an integer's value; end, -1 for an
-    integer.
-    """
+    rows: FieldRows
+    """Of all fields, by number, then by message."""
     first: Array
-    """int64[129]: fields ``first[i]:first[i + 1]`` have number i."""
+    """int64[129]: ``rows[first[i]:first[i + 1]]`` have number i."""
     damaged: bool
     """Whether some message is broken or cut; fields before the damage are here."""
     cut: bool
     """Whether there are more fields or messages than are read; the first ones are here."""
 
     @staticmethod
-    def read(buffer: Array, begin: Array, end: Array, numbers: Iterable[int], cut: bool = False) -> Messages:
+    def read(buffer: Array, begin: Array, end: Array, fields: Iterable[int], *, cut: bool = False) -> Messages:
         """Messages ``buffer[begin:end]`` with their fields of these numbers."""
         is_read = np.zeros(_NUMBER_LIMIT, np.bool_)
-        is_read[list(numbers)] = True
+        is_read[list(fields)] = True
         begin, end = np.ascontiguousarray(begin), np.ascontiguousarray(end)
-        table, first, damaged, has_more = _fields(buffer, begin, end, is_read)
-        return Messages(
-            buffer=buffer,
-            begin=begin,
-            end=end,
-            table=table,
-            first=first,
-            damaged=bool(damaged),
-            cut=cut or bool(has_more),
-        )
+        rows, first, damaged, has_more = _read_fields(buffer, begin, end, is_read)
+        return Messages(buffer, begin, end, rows=rows, first=first, damaged=damaged, cut=cut or has_more)
 
     def __len__(self) -> int:
         return len(self.begin)
 
-    def _rows(self, number: int, as_integers: bool) -> Array:
-        """The table's columns of one field number: those that are integers, or those that are texts or messages."""
-        rows = self.table[:, self.first[number] : self.first[number + 1]]
-        matches = (rows[2] < 0) == as_integers
-        return rows if matches.all() else rows[:, matches]
+    def _rows(self, field: int, *, are_integers: bool | None = None) -> FieldRows:
+        """The fields of one number: those that are integers, those that are texts or messages, or all."""
+        rows = FieldRows(*(column[self.first[field] : self.first[field + 1]] for column in self.rows))
+        matches = (rows.end < 0) == are_integers
+        return rows if are_integers is None or matches.all() else FieldRows(*(column[matches] for column in rows))
 
-    def numbers(self, number: int, default: int = 0) -> Array:
+    def integers(self, field: int, default: int = 0) -> Array:
         """int64[n]: a whole number of each message; the last one of a message wins."""
         answer = np.full(len(self), default, np.int64)
-        rows = self._rows(number, as_integers=True)
-        answer[rows[0]] = rows[1]
+        rows = self._rows(field, are_integers=True)
+        answer[rows.message] = rows.begin
         return answer
 
-    def lists(self, number: int) -> Ragged:
+    def integer_lists(self, field: int) -> Ragged:
         """A repeated whole number, packed or not."""
-        rows = self.table[:, self.first[number] : self.first[number + 1]]
-        counts, values = _repeated_integers(self.buffer, np.ascontiguousarray(rows))
+        rows = self._rows(field)
+        counts, values = _repeated_integers(self.buffer, rows)
         per_message = np.zeros(len(self), np.int64)
-        np.add.at(per_message, rows[0], counts)
+        np.add.at(per_message, rows.message, counts)
         return Ragged(np.append(0, np.cumsum(per_message)), values)
 
-    def spans(self, number: int) -> tuple[Array, Array]:
+    def spans(self, field: int) -> tuple[Array, Array]:
         """int64[n] begin and end of a text or message of each; both 0 where it has none, the last one wins."""
-        rows = self._rows(number, as_integers=False)
+        rows = self._rows(field, are_integers=False)
         begin, end = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
-        begin[rows[0]], end[rows[0]] = rows[1], rows[2]
+        begin[rows.message], end[rows.message] = rows.begin, rows.end
         return begin, end
 
-    def texts(self, number: int) -> Text:
+    def texts(self, field: int) -> Text:
         """A text of each message; empty where it has none."""
-        return Text(self.buffer, *self.spans(number))
+        return Text(self.buffer, *self.spans(field))
 
-    def messages(self, number: int, numbers: Iterable[int]) -> tuple[Array, Messages]:
-        """(int64[k] index of the message that each is in, ascending; the first `MOST_MESSAGES` in a field of all)."""
-        rows = self._rows(number, as_integers=False)
-        first_rows = rows[:, :MOST_MESSAGES]
-        return first_rows[0], Messages.read(
-            self.buffer, first_rows[1], first_rows[2], numbers, first_rows.shape != rows.shape
-        )
+    def short_texts(self, field: int) -> list[str]:
+        """A text of each message; empty where it has none, and cut where it is longer than names are."""
+        return self._short_texts(*self.spans(field))
 
-    def message(self, number: int, numbers: Iterable[int]) -> Messages:
-        """The message in a field of each message; an empty one where it has none."""
-        return Messages.read(self.buffer, *self.spans(number), numbers)
+    def all_short_texts(self, field: int) -> list[str]:
+        """A repeated text of all messages together, cut likewise."""
+        rows = self._rows(field, are_integers=False)
+        return self._short_texts(rows.begin, rows.end)
 
-    def names(self, number: int) -> list[str]:
-        """A short text of each message; empty where it has none, and cut where it is longer than names are."""
-        begin, end = self.spans(number)
+    def _short_texts(self, begin: Array, end: Array) -> list[str]:
         return Text(self.buffer, begin, np.minimum(end, begin + _NAME_BYTES)).all
 
-    def all_names(self, number: int) -> list[str]:
-        """A repeated short text of all messages together."""
-        rows = self._rows(number, as_integers=False)
-        return Text(self.buffer, rows[1], np.minimum(rows[2], rows[1] + _NAME_BYTES)).all
+    def messages(self, field: int, fields: Iterable[int]) -> Messages:
+        """The message in a field of each message, with its own ``fields``; an empty one where it has none."""
+        return Messages.read(self.buffer, *self.spans(field), fields)
+
+    def repeated_messages(self, field: int, fields: Iterable[int]) -> tuple[Array, Messages]:
+        """(int64[k], messages): in which of these each of the messages in a repeated field is, ascending; and the first
+        `MOST_MESSAGES` in that field of all, with their own ``fields``.
+        """
+        rows = self._rows(field, are_integers=False)
+        read = FieldRows(*(column[:MOST_MESSAGES] for column in rows))
+        is_cut = len(read.message) < len(rows.message)
+        return read.message, Messages.read(self.buffer, read.begin, read.end, fields, cut=is_cut)
 
 
 @jit
-def _fields(buf: U8, begins: I64, ends: I64, is_read: Bool) -> tuple[I64Matrix, I64, bool, bool]:
-    """The table and the first rows of `Messages`; whether any is damaged, and whether fields are too many."""
+def _read_fields(buf: U8, begins: I64, ends: I64, is_read: Bool) -> tuple[FieldRows, I64, bool, bool]:
+    """``rows``, ``first`` and ``damaged`` of `Messages`, and whether there are more fields than are read."""
     first = np.zeros(len(is_read) + 1, np.int64)
     count = np.int64(0)
     for i in range(len(begins)):
@@ -182,13 +170,18 @@ def _fields(buf: U8, begins: I64, ends: I64, is_read: Bool) -> tuple[I64Matrix, 
             number, kind, _, _, after = wire.field(buf, pos, ends[i])
             if after < 0:
                 break
-            if number < len(is_read) and is_read[number] and (kind == 0 or kind == 2) and count < _MOST_FIELDS:
+            if (
+                number < len(is_read)
+                and is_read[number]
+                and (kind == wire.VARINT or kind == wire.LENGTH)
+                and count < _MOST_FIELDS
+            ):
                 first[number + 1] += 1
                 count += 1
             pos = after
     for number in range(len(is_read)):
         first[number + 1] += first[number]
-    table = np.empty((3, count), np.int64)
+    rows = FieldRows(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64))
     next_row = first.copy()
     rows_read = np.int64(0)
     damaged = False
@@ -199,34 +192,32 @@ def _fields(buf: U8, begins: I64, ends: I64, is_read: Bool) -> tuple[I64Matrix, 
             if after < 0:
                 damaged = True
                 break
-            if kind == 2 and after - start != value:
+            if kind == wire.LENGTH and after - start != value:
                 damaged = True
-            if number < len(is_read) and is_read[number] and (kind == 0 or kind == 2):
+            if number < len(is_read) and is_read[number] and (kind == wire.VARINT or kind == wire.LENGTH):
                 if rows_read == count:
-                    return table, first, damaged, True
+                    return rows, first, damaged, True
                 at = next_row[number]
-                table[0, at] = i
-                table[1, at] = value if kind == 0 else start
-                table[2, at] = -1 if kind == 0 else after
+                rows.message[at] = i
+                rows.begin[at] = value if kind == wire.VARINT else start
+                rows.end[at] = -1 if kind == wire.VARINT else after
                 next_row[number] += 1
                 rows_read += 1
             pos = after
-    return table, first, damaged, False
+    return rows, first, damaged, False
 
 
 @jit
-def _repeated_integers(buf: U8, fields: I64Matrix) -> tuple[I64, I64]:
-    """(counts, values) of fields, which are columns of `Messages.table`: how many integers each holds,
-    and all of them.
-    """
-    counts = np.zeros(fields.shape[1], np.int64)
-    for i in range(fields.shape[1]):
-        if fields[2, i] < 0:
+def _repeated_integers(buf: U8, rows: FieldRows) -> tuple[I64, I64]:
+    """(counts, values) of fields: how many integers each holds, and all of them."""
+    counts = np.zeros(len(rows.begin), np.int64)
+    for i in range(len(counts)):
+        if rows.end[i] < 0:
             counts[i] = 1
         else:
-            pos = fields[1, i]
-            while pos < fields[2, i]:
-                _, pos = varint(buf, pos, fields[2, i])
+            pos = rows.begin[i]
+            while pos < rows.end[i]:
+                _, pos = varint(buf, pos, rows.end[i])
                 if pos < 0:
                     break
                 counts[i] += 1
@@ -235,13 +226,13 @@ def _repeated_integers(buf: U8, fields: I64Matrix) -> tuple[I64, I64]:
         total += counts[i]
     values = np.empty(total, np.int64)
     at = 0
-    for i in range(fields.shape[1]):
-        pos = fields[1, i]
-        if fields[2, i] < 0:
+    for i in range(len(counts)):
+        pos = rows.begin[i]
+        if rows.end[i] < 0:
             values[at] = pos
             at += 1
         else:
             for _ in range(counts[i]):
-                values[at], pos = varint(buf, pos, fields[2, i])
+                values[at], pos = varint(buf, pos, rows.end[i])
                 at += 1
     return counts, values

@@ -33,7 +33,7 @@ class Literals:
 
     def __init__(self, instructions: Messages, shapes: Shapes):
         self._types, self._elements, self._dimensions = shapes.type, shapes.elements, shapes.dimensions.counts
-        self._messages = instructions.message(LITERAL, _FIELDS)
+        self._messages = instructions.messages(LITERAL, _FIELDS)
 
     def __getitem__(self, row: int) -> str:
         """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""
@@ -49,7 +49,7 @@ class Literals:
             self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS
         )
         if type_name in _INTEGER_FIELDS:
-            numbers = message.lists(_INTEGER_FIELDS[type_name]).values
+            numbers = message.integer_lists(_INTEGER_FIELDS[type_name]).values
             return (numbers.view(np.uint64) if type_name[0] == "u" else numbers)[: count + 1].tolist()
         number, layout = _BYTE_FIELDS.get(type_name, (0, ""))
         begin, end = (int(bounds[0]) for bounds in message.spans(number))

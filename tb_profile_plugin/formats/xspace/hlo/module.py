@@ -17,8 +17,9 @@ from ....runtime.memo import lazy
 from ....runtime.records import NamedTuple
 from . import structures
 from .buffers import Assignment
-from .fields import Messages, Ragged, RowById
+from .fields import Messages, Ragged
 from .literals import LITERAL, Literals
+from .row_by_id import RowById
 from .shapes import Shapes
 from .shardings import SHARDING, Shardings
 from .source import Sources
@@ -94,16 +95,16 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.message(1, (1, 2, 3, 7, 8, _DEVICES, 17))
+        return self._proto.messages(1, (1, 2, 3, 7, 8, _DEVICES, 17))
 
     @lazy
     def _computations(self) -> Messages:
         cancellation.check()
-        return self._module.messages(3, (1, 2, 5, 6, 7))[1]
+        return self._module.repeated_messages(3, (1, 2, 5, 6, 7))[1]
 
     @lazy
     def _computation_and_messages(self) -> tuple[Array, Messages]:
-        return self._computations.messages(2, _FIELDS_READ)
+        return self._computations.repeated_messages(2, _FIELDS_READ)
 
     @property
     def _messages(self) -> Messages:
@@ -112,7 +113,7 @@ class Module:
     @lazy
     def assignment(self) -> Assignment:
         """How its values lie in memory; without buffers where the program does not say."""
-        return Assignment.read(self._proto.message(3, (1, 3, 4, 5)), self)
+        return Assignment.read(self._proto.messages(3, (1, 3, 4, 5)), self)
 
     @property
     def damaged(self) -> bool:
@@ -131,7 +132,7 @@ class Module:
     @lazy
     def name(self) -> str:
         """Name of the module, e.g. ``jit_step``; several programs may share it."""
-        return self._module.names(1)[0]
+        return self._module.short_texts(1)[0]
 
     @lazy
     def all_gathers(self) -> list[int]:
@@ -152,13 +153,13 @@ class Module:
     def __len__(self) -> int:
         return len(self.computation)
 
-    names = _column(lambda module: module._messages.names(_NAME))
+    names = _column(lambda module: module._messages.short_texts(_NAME))
     """Name of each instruction, unique in the module."""
-    opcodes = _column(lambda module: module._messages.names(_OPCODE))
+    opcodes = _column(lambda module: module._messages.short_texts(_OPCODE))
     """Opcode of each instruction, e.g. ``dot``."""
-    fusion_kinds = _column(lambda module: module._messages.names(_FUSION))
+    fusion_kinds = _column(lambda module: module._messages.short_texts(_FUSION))
     """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
-    targets = _column(lambda module: module._messages.names(_TARGET))
+    targets = _column(lambda module: module._messages.short_texts(_TARGET))
     """What a custom call calls; empty for others."""
     configs = _column(lambda module: module._messages.texts(_CONFIG))
     """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
@@ -172,20 +173,20 @@ class Module:
     @lazy
     def convolution_groups(self) -> tuple[Array, Array]:
         """int64[n] each: groups of features and of the batch; 1 where it does not say."""
-        features, batch = (self._messages.numbers(number, 1) for number in (_FEATURE_GROUPS, _BATCH_GROUPS))
+        features, batch = (self._messages.integers(number, 1) for number in (_FEATURE_GROUPS, _BATCH_GROUPS))
         return np.maximum(features, 1), np.maximum(batch, 1)
 
-    fft_lengths = _column(lambda module: module._messages.lists(_FFT_LENGTH))
+    fft_lengths = _column(lambda module: module._messages.integer_lists(_FFT_LENGTH))
     """Lengths of Fourier transforms."""
-    dimensions = _column(lambda module: module._messages.lists(_DIMENSIONS))
+    dimensions = _column(lambda module: module._messages.integer_lists(_DIMENSIONS))
     """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
     slices = _column(lambda module: structures.slices(module._messages))
     """Where slices begin and end, dimension by dimension."""
-    slice_sizes = _column(lambda module: module._messages.lists(_SLICE_SIZES))
+    slice_sizes = _column(lambda module: module._messages.integer_lists(_SLICE_SIZES))
     """Sizes of dynamic slices."""
-    channels = _column(lambda module: module._messages.numbers(_CHANNEL))
+    channels = _column(lambda module: module._messages.integers(_CHANNEL))
     """int64[n]: what tells communications apart; 0 for none."""
-    directions = _column(lambda module: module._messages.names(_DIRECTION))
+    directions = _column(lambda module: module._messages.short_texts(_DIRECTION))
     """How comparisons compare, e.g. ``LT``; empty for others."""
     shapes = _column(lambda module: Shapes.read(module._messages, _SHAPE))
     """Shapes; the first ones are the instructions'."""
@@ -199,11 +200,11 @@ class Module:
     @lazy
     def global_ids(self) -> Array:
         """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
-        return self._messages.numbers(_GLOBAL_IDS) != 0
+        return self._messages.integers(_GLOBAL_IDS) != 0
 
-    device_assignment = _column(lambda module: structures.device_assignment(module._module.message(_DEVICES, (3,))))
+    device_assignment = _column(lambda module: structures.device_assignment(module._module.messages(_DEVICES, (3,))))
     """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
-    ids = _column(lambda module: module._messages.numbers(_ID))
+    ids = _column(lambda module: module._messages.integers(_ID))
     """int64[n]: unique in the module."""
 
     @lazy
@@ -217,7 +218,7 @@ class Module:
     @lazy
     def operands(self) -> Ragged:
         """The instructions that each takes; -1 for one that does not exist."""
-        ids = self._messages.lists(_OPERANDS)
+        ids = self._messages.integer_lists(_OPERANDS)
         return Ragged(ids.first, self.rows(ids.values))
 
     @lazy
@@ -232,14 +233,14 @@ class Module:
     @lazy
     def callees(self) -> Ragged:
         """The computations that each instruction calls; -1 for one that does not exist."""
-        called = self._messages.lists(_CALLED)
-        return Ragged(called.first, RowById(self._computations.numbers(5))(called.values))
+        called = self._messages.integer_lists(_CALLED)
+        return Ragged(called.first, RowById(self._computations.integers(5))(called.values))
 
-    parameter_numbers = _column(lambda module: module._messages.numbers(_PARAMETER))
+    parameter_numbers = _column(lambda module: module._messages.integers(_PARAMETER))
     """int64[n]: of parameters; 0 for others."""
-    tuple_indices = _column(lambda module: module._messages.numbers(_TUPLE_INDEX))
+    tuple_indices = _column(lambda module: module._messages.integers(_TUPLE_INDEX))
     """int64[n]: which element a ``get-tuple-element`` takes."""
-    computation_names = _column(lambda module: module._computations.names(1))
+    computation_names = _column(lambda module: module._computations.short_texts(1))
     """Name of each computation."""
 
     @lazy
@@ -254,42 +255,42 @@ class Module:
     @lazy
     def roots(self) -> Array:
         """int64[computations]: what each computation gives; its last instruction where it does not say, else -1."""
-        stated_root = self.rows(self._computations.numbers(6))
+        stated_root = self.rows(self._computations.integers(6))
         size = np.diff(self.members)
         return np.where(stated_root >= 0, stated_root, np.where(size > 0, self.members[1:] - 1, -1))
 
     @lazy
     def entry(self) -> int:
         """The computation that the program begins with; the last one where it does not say."""
-        name = self._module.names(2)[0]
+        name = self._module.short_texts(2)[0]
         names = self.computation_names
         return names.index(name) if name in names else len(names) - 1
 
     @lazy
     def schedule(self) -> dict[int, list[int]]:
         """The instructions of computations in the order in which they run, where the program says it."""
-        sequences = self._module.messages(_SCHEDULE, (1,))[1].messages(1, (1, 2))[1]
-        ids, scheduled_ids = self._computations.numbers(5), sequences.message(2, (1,)).lists(1)
+        sequences = self._module.repeated_messages(_SCHEDULE, (1,))[1].repeated_messages(1, (1, 2))[1]
+        ids, scheduled_ids = self._computations.integers(5), sequences.messages(2, (1,)).integer_lists(1)
         rows = Ragged(scheduled_ids.first, self.rows(scheduled_ids.values))
         index_of = {number: i for i, number in enumerate(ids.tolist())}
-        numbers = sequences.numbers(1).tolist()
+        numbers = sequences.integers(1).tolist()
         return {index_of[number]: rows[i] for i, number in enumerate(numbers) if number in index_of}
 
     @lazy
     def _metadata(self) -> Messages:
-        return self._messages.message(_METADATA, (1, 2, 3, 4, 12, 15))
+        return self._messages.messages(_METADATA, (1, 2, 3, 4, 12, 15))
 
-    op_names = _column(lambda module: module._metadata.names(2))
+    op_names = _column(lambda module: module._metadata.short_texts(2))
     """The framework op that each instruction comes from, with its scopes; may be empty."""
-    op_types = _column(lambda module: module._metadata.names(1))
+    op_types = _column(lambda module: module._metadata.short_texts(1))
     """Type of the framework op; may be empty."""
-    deduplicated = _column(lambda module: module._metadata.names(12))
+    deduplicated = _column(lambda module: module._metadata.short_texts(12))
     """The instruction that an instruction is a copy of; may be empty."""
 
     @lazy
     def sources(self) -> Sources:
         """Source lines of the instructions."""
-        return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
+        return Sources.read(self._metadata, self._module.messages(17, (1, 2, 3, 4)))
 
     def origin_row(self, row: int) -> int:
         """The instruction that says where one comes from: itself; or one inside a fusion that does not say it; or what

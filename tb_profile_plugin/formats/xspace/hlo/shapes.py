@@ -63,12 +63,12 @@ class Shapes:
     @staticmethod
     def read(owners: Messages, number: int) -> Shapes:
         """The shape in a field of each message."""
-        levels = [owners.message(number, (2, 3, 4, 5))]
+        levels = [owners.messages(number, (2, 3, 4, 5))]
         parents = [np.full(len(owners), -1, np.int64)]
         roots = [np.arange(len(owners))]
         start = 0
         while len(levels[-1]) and len(levels) < _MOST_DEPTH:
-            parent_in_level, deeper = levels[-1].messages(4, (2, 3, 4, 5))
+            parent_in_level, deeper = levels[-1].repeated_messages(4, (2, 3, 4, 5))
             parents.append(parent_in_level + start)
             roots.append(roots[-1][parent_in_level])
             start += len(levels[-1])
@@ -76,12 +76,12 @@ class Shapes:
         parent = np.concatenate(parents)
         order = np.argsort(parent, kind="stable")[np.count_nonzero(parent < 0) :]
         counts = np.bincount(parent[order], minlength=len(parent))
-        dimensions = [level.lists(3) for level in levels]
+        dimensions = [level.integer_lists(3) for level in levels]
         layouts = [level.spans(5) for level in levels]
         begin, end = (np.concatenate([layout[i] for layout in layouts]) for i in (0, 1))
         layout = Messages.read(owners.buffer, begin, end, (1, 6, 7, 8))
-        type_number = np.concatenate([level.numbers(2) for level in levels])
-        layout_bits = layout.numbers(7)
+        type_number = np.concatenate([level.integers(2) for level in levels])
+        layout_bits = layout.integers(7)
         known_type = np.where((type_number >= 0) & (type_number < len(_BITS)), type_number, 0)
         return Shapes(
             type=type_number,
@@ -133,22 +133,22 @@ class Shapes:
     @lazy
     def memory_space(self) -> Array:
         """int64[n]: as the layout says; 0 is the device's main memory."""
-        return self.layouts.numbers(8)
+        return self.layouts.integers(8)
 
     @lazy
     def minor_to_major(self) -> Ragged:
         """The dimensions of each shape, the one that changes fastest first."""
-        return self.layouts.lists(1)
+        return self.layouts.integer_lists(1)
 
     @lazy
     def _element_bits(self) -> Array:
         """int64[n]: as the layout states them; 0 where it does not."""
-        return self.layouts.numbers(7)
+        return self.layouts.integers(7)
 
     @lazy
     def _tiles(self) -> tuple[Array, Ragged]:
-        owner, tiles = self.layouts.messages(6, (1,))
-        return owner, tiles.lists(1)
+        owner, tiles = self.layouts.repeated_messages(6, (1,))
+        return owner, tiles.integer_lists(1)
 
     def dtype(self, shape: int) -> str:
         """Name of the element's type, e.g. ``bf16``."""

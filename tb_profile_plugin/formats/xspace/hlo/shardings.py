@@ -61,21 +61,21 @@ class _ShardingColumns:
 
     def __init__(self, messages: Messages):
         self.messages = messages
-        self.kind = messages.numbers(_Field.TYPE)
-        self._sizes = messages.lists(_Field.TILE_ASSIGNMENT_DIMENSIONS)
-        self._devices = messages.lists(_Field.TILE_ASSIGNMENT_DEVICES)
-        self._is_replicated = messages.numbers(_Field.REPLICATE_ON_LAST_TILE_DIM)
-        self._last_kinds = messages.lists(_Field.LAST_TILE_DIMS)
-        self._reshape = messages.lists(_Field.IOTA_RESHAPE_DIMS)
-        self._transpose = messages.lists(_Field.IOTA_TRANSPOSE_PERM)
-        self._is_shard_group = messages.numbers(_Field.IS_SHARD_GROUP)
-        self._group = messages.numbers(_Field.SHARD_GROUP_ID)
-        self._is_shard_like = messages.numbers(_Field.SHARD_GROUP_TYPE)
+        self.kind = messages.integers(_Field.TYPE)
+        self._sizes = messages.integer_lists(_Field.TILE_ASSIGNMENT_DIMENSIONS)
+        self._devices = messages.integer_lists(_Field.TILE_ASSIGNMENT_DEVICES)
+        self._is_replicated = messages.integers(_Field.REPLICATE_ON_LAST_TILE_DIM)
+        self._last_kinds = messages.integer_lists(_Field.LAST_TILE_DIMS)
+        self._reshape = messages.integer_lists(_Field.IOTA_RESHAPE_DIMS)
+        self._transpose = messages.integer_lists(_Field.IOTA_TRANSPOSE_PERM)
+        self._is_shard_group = messages.integers(_Field.IS_SHARD_GROUP)
+        self._group = messages.integers(_Field.SHARD_GROUP_ID)
+        self._is_shard_like = messages.integers(_Field.SHARD_GROUP_TYPE)
 
     @staticmethod
     def read(messages: Messages, number: int) -> tuple[Array, _ShardingColumns]:
         """(index of the message that each is in, the shardings) in a field of all messages."""
-        owner, shardings = messages.messages(number, tuple(_Field))
+        owner, shardings = messages.repeated_messages(number, tuple(_Field))
         return owner, _ShardingColumns(shardings)
 
     def text(self, index: int) -> str:

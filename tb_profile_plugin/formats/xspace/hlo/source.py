@@ -56,23 +56,23 @@ class Sources(NamedTuple):
     @staticmethod
     def read(metadata: Messages, index: Messages) -> Sources:
         """The sources in instructions' metadata and the module's table of stack frames."""
-        file_names, function_names = index.all_names(1), index.all_names(2)
-        _, file_locations = index.messages(3, _FILE_LOCATION)
+        file_names, function_names = index.all_short_texts(1), index.all_short_texts(2)
+        _, file_locations = index.repeated_messages(3, _FILE_LOCATION)
         call_sites = [
             SourceFrame(_text_at(file_names, file_id), line, _text_at(function_names, function_id), column)
             for file_id, function_id, line, column in zip(
-                *(file_locations.numbers(field).tolist() for field in _FILE_LOCATION), strict=True
+                *(file_locations.integers(field).tolist() for field in _FILE_LOCATION), strict=True
             )
         ]
-        _, stack_frames = index.messages(4, _STACK_FRAME)
-        location_ids, parents = (stack_frames.numbers(field).tolist() for field in _STACK_FRAME)
+        _, stack_frames = index.repeated_messages(4, _STACK_FRAME)
+        location_ids, parents = (stack_frames.integers(field).tolist() for field in _STACK_FRAME)
         nowhere = SourceFrame("", 0)
         frame_locations = [
             call_sites[location_id - 1] if 0 < location_id <= len(call_sites) else nowhere
             for location_id in location_ids
         ]
-        files = ["" if name == _PLACEHOLDER else name for name in metadata.names(3)]
-        return Sources(files, metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
+        files = ["" if name == _PLACEHOLDER else name for name in metadata.short_texts(3)]
+        return Sources(files, metadata.integers(4), metadata.integers(15), frame_locations, parents)
 
     def stack(self, row: int) -> list[SourceFrame]:
         """The frames of an instruction, innermost first."""
