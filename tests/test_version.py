@@ -25,7 +25,7 @@ def test_the_changelog_begins_with_it() -> None:
 def test_servers_tell_it(tmp_path: Path) -> None:
     client: Any = Client(App(Logdir(str(tmp_path))))
     assert client.get("/version").text == __version__
-    assert mcp_server.server(Logdir(str(tmp_path)), sql=False).version == __version__
+    assert mcp_server.server(Logdir(str(tmp_path)), with_sql=False).version == __version__
 
 
 def test_what_is_handed_on_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

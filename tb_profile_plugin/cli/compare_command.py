@@ -1,4 +1,4 @@
-"""The verbs ``compare`` and ``trend``, and ``hang``: which rank holds the others up, from dumps of all ranks."""
+"""The verbs ``compare`` and ``trend``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from ..runtime.messages import Message, localized
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import DEFAULT_THRESHOLD
 from ..runtime.terminal import warn
-from . import check_command
 from .options import add_output, add_steps, count
 from .output import json_line, write_as
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
-
-_HANG_EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
-"""Exit codes of ``hang`` by outcome; 1 and 2 are those of all verbs."""
 
 
 def add(verbs: Any) -> None:
@@ -28,13 +24,6 @@ def add(verbs: Any) -> None:
         "compare", help="compare two sides: which is faster, by how much, and why", options=_compare_options
     )
     verbs.add_parser("trend", help="find out since when steps are slower in a logdir, and why", options=_trend_options)
-    check_command.add(verbs)
-    verbs.add_parser(
-        "hang",
-        help="find the rank that blocks the others, from dumps of PyTorch's flight recorder",
-        epilog="Exit codes: 0 nothing found, 1 no dump can be read, 3 ranks diverge or wait, 4 dumps are missing.",
-        options=_hang_options,
-    )
 
 
 def _compare_options(verb: argparse.ArgumentParser) -> None:
@@ -77,28 +66,16 @@ def _trend_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_trend)
 
 
-def _hang_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("folder", metavar="DIR", help="folder with the dumps of all ranks, e.g. nccl_trace_rank_0")
-    add_output(verb, "text", "markdown", "html", "json")
-    verb.set_defaults(verb=_hang)
-
-
 def _items(text: str) -> tuple[int, int]:
     """Items per step of base and new side from ``A=256,B=512``, in any order, 1 for what is not named."""
-    items = {"A": 1, "B": 1}
-    seen_sides = set()
-    for part in text.upper().split(","):
-        side, _, number = part.partition("=")
-        try:
-            items[side] = int(number)
-        except ValueError as error:
-            raise _items_error(text) from error
-        if side in seen_sides:
-            raise _items_error(text)
-        seen_sides.add(side)
-    if len(items) > 2 or min(items.values()) < 1:
+    pairs = [part.partition("=") for part in text.upper().split(",")]
+    try:
+        items = {side: int(number) for side, _, number in pairs}
+    except ValueError as error:
+        raise _items_error(text) from error
+    if len(items) < len(pairs) or not items.keys() <= {"A", "B"} or min(items.values()) < 1:
         raise _items_error(text)
-    return items["A"], items["B"]
+    return items.get("A", 1), items.get("B", 1)
 
 
 def _items_error(text: str) -> argparse.ArgumentTypeError:
@@ -112,12 +89,7 @@ def _compare(args: argparse.Namespace) -> int:
     from ..analysis.compare.verdict import verdict
     from ..export.report import compare as report
 
-    if bool(args.sessions) == bool(args.base or args.new) or (args.sessions and len(args.sessions) != 2):
-        raise problem_error("usage", "Name two sessions, or some with --base and some with --new.")
-    if not args.sessions and not (args.base and args.new):
-        raise problem_error("usage", "Name sessions with --base and with --new.")
-    paths = (args.base, args.new) if args.base else ([args.sessions[0]], [args.sessions[1]])
-    base, new = sides(args, paths, args.items)
+    base, new = sides(args, _paths_of_sides(args), args.items)
     comparison = compare(base, new)
     judgement = verdict(comparison, args.threshold)
     write_as(
@@ -127,6 +99,19 @@ def _compare(args: argparse.Namespace) -> int:
         json=lambda: json_line(report.as_json(comparison, judgement)),
     )
     return 0
+
+
+def _paths_of_sides(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Of the base and of the new side, named by place or by option."""
+    by_option = args.base or args.new
+    if not by_option and len(args.sessions) == 2:
+        base, new = args.sessions
+        return [base], [new]
+    if args.sessions or not by_option:
+        raise problem_error("usage", "Name two sessions, or some with --base and some with --new.")
+    if not (args.base and args.new):
+        raise problem_error("usage", "Name sessions with --base and with --new.")
+    return args.base, args.new
 
 
 def _trend(args: argparse.Namespace) -> int:
@@ -167,21 +152,3 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     if not digests:
         raise problem_error("no_sessions", "No session can be read.", where=args.logdir)
     return digests
-
-
-def _hang(args: argparse.Namespace) -> int:
-    from ..export.report import hang, hang_page
-    from ..store import Logdir
-
-    profiles = [session.name for session in Logdir(args.folder).survey().sessions]
-    analysis = hang.analysis_of(args.folder, args.folder, profiles)
-    write_as(
-        args,
-        text=lambda: hang.text(analysis),
-        markdown=lambda: hang.markdown(analysis),
-        html=lambda: hang_page.page(analysis),
-        json=lambda: json_line(hang.as_json(analysis)),
-    )
-    for problem in analysis.problems:
-        warn(problem)
-    return _HANG_EXIT_CODES[analysis.verdict.outcome]

@@ -220,4 +220,4 @@ def _mcp(args: argparse.Namespace) -> None:
         raise problem_error("no_mcp", "The package for the Model Context Protocol is not installed.", remedy)
     from . import mcp_server
 
-    mcp_server.serve(args.logdir, args.sql)
+    mcp_server.serve(args.logdir, with_sql=args.sql)

@@ -25,7 +25,17 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
-from . import answers, compare_command, completion, export_commands, options, output, sql_command
+from . import (
+    answers,
+    check_command,
+    compare_command,
+    completion,
+    export_commands,
+    hang_command,
+    options,
+    output,
+    sql_command,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -157,6 +167,8 @@ def _declare_verbs(parser: argparse.ArgumentParser) -> None:
     verbs.add_parser("tool", help="print the answer of a tool as JSON", options=_tool_options)
     verbs.add_parser("why", help="explain step time and what would shorten it", options=_why_options)
     compare_command.add(verbs)
+    check_command.add(verbs)
+    hang_command.add(verbs)
     sql_command.add(verbs)
     export_commands.add(verbs)
     verbs.add_parser("cache", help="show the size of the cache, or clear it", options=_cache_options)

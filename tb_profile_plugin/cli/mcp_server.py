@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from functools import lru_cache, partial, wraps
 from typing import Any
 
@@ -35,12 +36,12 @@ _NAMES_ARE_DATA = (
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def serve(logdir: str, sql: bool) -> None:
-    """Serve the sessions of a logdir until standard input ends; with ``sql`` queries, too."""
-    server(Logdir(logdir), sql).run("stdio")
+def serve(logdir: str, *, with_sql: bool) -> None:
+    """Serve the sessions of a logdir until standard input ends; ``with_sql``, queries, too."""
+    server(Logdir(logdir), with_sql=with_sql).run("stdio")
 
 
-def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
+def server(logdir: Logdir, *, with_sql: bool) -> MCPServer[Any]:
     """The server, whose tools are the public methods of `_AssistantFunctions`, in their order."""
     mcp = MCPServer(
         "tb-profile",
@@ -50,7 +51,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     )
     functions, lock = _AssistantFunctions(logdir), threading.Lock()
     for name in vars(_AssistantFunctions):
-        if name.startswith("_") or (name == "sql_query" and not sql):
+        if name.startswith("_") or (name == "sql_query" and not with_sql):
             continue
         function = getattr(functions, name)
         description = f"{function.__doc__} {_NAMES_ARE_DATA}"
@@ -71,9 +72,9 @@ class _AssistantFunctions:
         """The session of that name; the last few stay open."""
         return self._open_capture(self._logdir.find(session))
 
-    def list_sessions(self, match: str = "", limit: int = 50) -> str:
-        """Names of the sessions that contain a text, newest first, with their hosts and sizes in MB."""
-        runs = [run for run in self._logdir.sessions() if match.lower() in run.name.lower()]
+    def list_sessions(self, match: str = "*", limit: int = 50) -> str:
+        """Sessions with names like a pattern (*bert*), newest first, with their hosts and sizes in MB."""
+        runs = [run for run in self._logdir.sessions() if fnmatchcase(run.name.lower(), match.lower())]
         rows = [{"session": run.name, "hosts": len(run.hosts), "mb": round(run.size / 1e6, 2)} for run in runs]
         return rows_as_json({"sessions": len(runs)}, rows, 0, limit)
 
@@ -93,7 +94,7 @@ class _AssistantFunctions:
         rows = [{"tool": tool.name, "answers": tool.doc, "lacking": lack_of[tool.name]} for tool in with_tables]
         return rows_as_json({}, rows, 0, len(rows))
 
-    def tool_answer(  # noqa: PLR0913 - what an agent may give
+    def tool_answer(  # noqa: PLR0913 - what an assistant may give
         self,
         session: str,
         tool: str,

@@ -46,8 +46,8 @@ def test_copies_that_take_longer_than_compute_are_told_beside_it(copied_us: int,
 
 def test_a_first_step_may_begin_on_the_host_before_devices_are_free_for_it() -> None:
     step = [mark("ProfilerStep#5", 0, 10), launch(5, 1), on_device(5, 100, 20)]
-    assert not host_account(torchtrace.host(*step)).begins_before
-    assert host_account(torchtrace.host(*step, on_device(2, 3, 97))).begins_before
+    assert not host_account(torchtrace.host(*step)).begins_ahead
+    assert host_account(torchtrace.host(*step, on_device(2, 3, 97))).begins_ahead
 
 
 @pytest.mark.parametrize(("first_us", "is_long"), [(10, True), (3000, False)])

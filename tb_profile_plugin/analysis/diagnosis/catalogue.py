@@ -1,6 +1,8 @@
 """Every sentence of the diagnosis: a code with named arguments, and its English words in one place.
 
 What an argument is shows in its name, see `runtime.messages`; a `Sentence` among the arguments is put in as its words.
+A template that is put into others begins with the comma or the space that joins it to what stands before. Codes are put
+together where sentences are made: of a kind, the id of a cause or fact, and a variant.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class Sentence:
 
     @property
     def text(self) -> Message:
-        """In English, or in any other language."""
+        """Its words, to be translated."""
         arguments = {
             name: value.text if isinstance(value, Sentence) else value for name, value in self.arguments.items()
         }
@@ -37,8 +39,9 @@ class Sentence:
 
 
 def joined(names: Sequence[str | Sentence]) -> Sentence:
-    """One to three names as a list."""
-    return Sentence(f"list.{len(names)}", dict(zip(("name", "second_name", "third_name"), names, strict=False)))
+    """One to three names as a list; raises ValueError for more."""
+    arguments = ("name", "second_name", "third_name")[: len(names)]
+    return Sentence(f"list.{len(names)}", dict(zip(arguments, names, strict=True)))
 
 
 # In these, as in all templates that begin with f, doubled braces stay as arguments of the sentence.

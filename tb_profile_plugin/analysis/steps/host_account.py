@@ -67,7 +67,7 @@ class HostAccount(NamedTuple):
     """
 
     has_steps: bool
-    begins_before: bool
+    begins_ahead: bool
     """Whether the host began the first step before its window, which begins with its work."""
     are_replicas: bool
     """Whether the steps are not turns of a loop: each does its work on a device of its own."""
@@ -147,7 +147,7 @@ def host_account(host: HostWithSteps) -> HostAccount:
     first = host.steps.marker[:1][host.steps.marker[:1] >= 0]
     return HostAccount(
         has_steps=len(host.steps) > 0,
-        begins_before=bool((host.trace.begin[first] < host.steps.begin[: len(first)]).any()),
+        begins_ahead=bool((host.trace.begin[first] < host.steps.begin[: len(first)]).any()),
         are_replicas=are_on_different_devices(host.trace, host.grouped_steps),
         edges=edges,
         state_ps=sums.state_ps,

@@ -24,7 +24,7 @@ _PHASE_LABELS = {
     "profiler": Message("Profiler start and stop"),
 }
 _PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step's work")}
-"""Where the host began the step before devices could."""
+"""For hosts that began a step before devices could."""
 _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
     "before": Message("Before the first device work"),
     "after": Message("After the last device work"),
@@ -34,7 +34,7 @@ _PHASE_LABELS_WITHOUT_DEVICES = _PHASE_LABELS | {
     "capture": Message("From the first to the last work"),
     "after": Message("After the last work"),
 }
-"""Where the CPU's work is all that was recorded."""
+"""For captures of the CPU's work alone."""
 _PHASE_LABELS_WITH_DRIVER = _PHASE_LABELS_WITHOUT_STEPS | {
     "before": Message("Before the driver's start"),
     "capture": Message("From the driver's start to the last device work"),
@@ -79,29 +79,37 @@ PHASES = Table(
 def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
     """The columns of `PHASES`."""
     phase_ps = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    labels = _PHASE_LABELS_AHEAD if any(host_account(host).begins_before for host in hosts) else _PHASE_LABELS
-    if not diagnosis.typical.has_steps:
-        labels = _PHASE_LABELS_WITHOUT_STEPS
-        if any(map(begins_with_driver, hosts)):
-            labels = _PHASE_LABELS_WITH_DRIVER
-        elif all(name == CPU_COMPUTE for host in hosts for name in host_account(host).devices):
-            labels = _PHASE_LABELS_WITHOUT_DEVICES
-    total_ps = sum(ps for phase, ps in phase_ps.items() if phase != PROFILER)
-    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in phase_ps.items()}
-    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in phase_ps.items() if ps]
+    labels, total_ps = _phase_labels(diagnosis, hosts), sum(phase_ps.values()) - phase_ps[PROFILER]
+    rows = [
+        (phase, labels[phase], round(ps / len(hosts)), _share(phase, ps, total_ps))
+        for phase, ps in phase_ps.items()
+        if ps
+    ]
     return by_column(PHASES, rows)
+
+
+def _phase_labels(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, Message]:
+    if diagnosis.typical.has_steps:
+        begins_ahead = any(host_account(host).begins_ahead for host in hosts)
+        return _PHASE_LABELS_AHEAD if begins_ahead else _PHASE_LABELS
+    if any(map(begins_with_driver, hosts)):
+        return _PHASE_LABELS_WITH_DRIVER
+    on_cpu = all(name == CPU_COMPUTE for host in hosts for name in host_account(host).devices)
+    return _PHASE_LABELS_WITHOUT_DEVICES if on_cpu else _PHASE_LABELS_WITHOUT_STEPS
+
+
+def _share(phase: str, ps: int, recorded_ps: int) -> float | None:
+    """Of the recorded time; None for the profiler's own, which is not part of that."""
+    return None if phase == PROFILER else ratio(ps, recorded_ps)
 
 
 def accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     """The columns of `ACCOUNTING`."""
-    ps_by_host: Counter[str] = Counter()
+    recorded_ps: Counter[str] = Counter()
     for part in diagnosis.accounting:
-        ps_by_host[part.host] += part.ps if part.phase != PROFILER else 0
+        recorded_ps[part.host] += part.ps if part.phase != PROFILER else 0
     rows = [
-        (
-            *(part.host, part.phase, part.id, LABELS[part.id], part.ps),
-            ratio(part.ps, ps_by_host[part.host]) if part.phase != PROFILER else None,
-        )
+        (part.host, part.phase, part.id, LABELS[part.id], part.ps, _share(part.phase, part.ps, recorded_ps[part.host]))
         for part in diagnosis.accounting
     ]
     return by_column(ACCOUNTING, rows)
