@@ -22,7 +22,7 @@ from tb_profile_plugin.analysis.compare.estimate import estimate
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.digest import digest
-from tb_profile_plugin.analysis.steps.typical import choose
+from tb_profile_plugin.analysis.steps.step_choice import choose
 from tb_profile_plugin.runtime.arrays import Array
 
 LENGTHS, CORRELATIONS = (6, 10, 20, 50), (0.0, 0.4, 0.7)

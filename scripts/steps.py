@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.analysis.steps.step_evidence import coverage
+from tb_profile_plugin.analysis.steps.step_coverage import coverage
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.host import Host
 

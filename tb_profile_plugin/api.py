@@ -18,7 +18,7 @@ from .analysis.digest.record import Digest
 from .analysis.ops.device_ops import device_ops
 from .analysis.ops.gpu_kernels import launches
 from .analysis.ops.host_ops import host_ops
-from .analysis.steps.step_choice import TYPICAL, valid_choice
+from .analysis.steps.choice_names import TYPICAL, valid_choice
 from .analysis.steps.step_time import NEEDS
 from .export.frames import details, events, figures, tables
 from .export.frames.frame import Frame

@@ -9,7 +9,7 @@ import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..analysis.steps.step_choice import ALL
+from ..analysis.steps.choice_names import ALL
 from ..runtime.messages import translated
 from ..store.result_cache import LEGACY, to_json
 from ..tools.answers.reader import AnswerReader

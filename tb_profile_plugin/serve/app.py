@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
-from ..analysis.steps.step_choice import TYPICAL
+from ..analysis.steps.choice_names import TYPICAL
 from ..runtime.problems import ProblemError
 from . import responses
 from .dispatch import Dispatcher, find_route

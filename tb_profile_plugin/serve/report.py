@@ -21,7 +21,7 @@ from .. import store
 from ..analysis.digest import embedded
 from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
-from ..analysis.steps.step_choice import TYPICAL, valid_choice
+from ..analysis.steps.choice_names import TYPICAL, valid_choice
 from ..export import share
 from ..export.pseudonyms import Pseudonyms
 from ..export.report import summary

@@ -11,7 +11,7 @@ from ..analysis.diagnosis.headlines import input_headline
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged, uses_tf_data
-from ..analysis.steps.step_choice import valid_choice
+from ..analysis.steps.choice_names import valid_choice
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import FILE_READERS, transformation_ps

@@ -18,8 +18,8 @@ from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
 from ..analysis.statistics import summary
-from ..analysis.steps import step_evidence
-from ..analysis.steps.step_choice import valid_choice
+from ..analysis.steps import step_coverage
+from ..analysis.steps.choice_names import valid_choice
 from ..analysis.steps.step_time import by_category
 from ..analysis.steps.typical_times import Typical
 from ..analysis.tfdata import iterator_calls
@@ -194,7 +194,7 @@ _GUIDE_ADDRESSES = {
 
 _NEEDS = (
     *(*DIAGNOSIS_NEEDS, *capture_health.NEEDS, host_ops, device_ops, kernel_times, iterator_calls.pipelines),
-    *(host_device_type, host_facts, is_training, step_evidence.candidates, gpu_capabilities, run_window, rates),
+    *(host_device_type, host_facts, is_training, step_coverage.candidates, gpu_capabilities, run_window, rates),
 )
 
 

@@ -17,8 +17,8 @@ from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import merged
-from ..analysis.steps import step_evidence
-from ..analysis.steps.step_choice import valid_choice
+from ..analysis.steps import step_coverage
+from ..analysis.steps.choice_names import valid_choice
 from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
 from ..model.host import HostWithSteps
@@ -248,7 +248,7 @@ def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWi
         "period_ps": round(typical.period_ps) if typical.has_steps else None,
         "path_switches": path.switches,
         "violations": path.violations,
-        "coverage": step_evidence.covered_shares(hosts)[0] if typical.has_steps else None,
+        "coverage": step_coverage.covered_shares(hosts)[0] if typical.has_steps else None,
         **rate_values(hosts),
     }
 

@@ -11,7 +11,7 @@ import pytest
 from protobuf import fields
 
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.analysis.steps import step_evidence
+from tb_profile_plugin.analysis.steps import step_coverage
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.host import Host, HostWithSteps
 
@@ -74,7 +74,7 @@ def test_steps_last_as_long_as_the_program_measured(name: str, source: str, coun
 )
 def test_steps_of_public_captures(name: str, source: str, count: int, typical_ms: float, work_inside: float) -> None:
     host = opened(PUBLIC / name)
-    found, steps = step_evidence.coverage(host), host.steps
+    found, steps = step_coverage.coverage(host), host.steps
     assert (steps.source, len(steps)) == (source, count)
     assert np.median((steps.end - steps.begin)[steps.complete]) / 1e9 == pytest.approx(typical_ms, rel=0.01)
     assert found.work_in_steps_ps >= (work_inside - 0.005) * found.work_ps
@@ -82,7 +82,7 @@ def test_steps_of_public_captures(name: str, source: str, count: int, typical_ms
 
 def test_coverage_and_candidates_of_a_loop_with_pauses() -> None:
     host = opened(TRACES / "jax_helpers")
-    found, choices = step_evidence.coverage(host), step_evidence.candidates(host)
+    found, choices = step_coverage.coverage(host), step_coverage.candidates(host)
     steps = host.steps
     assert 0 < found.covered_ps <= steps.end[-1] - steps.begin[0] <= found.window_ps
     assert np.median(np.diff(steps.begin)) > np.median(steps.end - steps.begin) > 0

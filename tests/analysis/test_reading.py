@@ -5,7 +5,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.steps.step_choice import ALL
+from tb_profile_plugin.analysis.steps.choice_names import ALL
 from tb_profile_plugin.model.host import HostWithSteps
 
 LOAD = "torch/serialization.py(1315): load"

@@ -4,7 +4,7 @@ import draw
 import pytest
 from figures import judged
 
-from tb_profile_plugin.analysis.steps.step_choice import TYPICAL
+from tb_profile_plugin.analysis.steps.choice_names import TYPICAL
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck
 from tb_profile_plugin.model.host import HostWithSteps

@@ -22,7 +22,7 @@ from tb_profile_plugin.analysis.compare.change import (
 from tb_profile_plugin.analysis.compare.change import p_of as p_of_change
 from tb_profile_plugin.analysis.compare.estimate import Estimate, estimate, inflation_of
 from tb_profile_plugin.analysis.statistics import above, adjusted, quantile
-from tb_profile_plugin.analysis.steps.typical import warm_up
+from tb_profile_plugin.analysis.steps.step_choice import warm_up
 
 A = [100, 102, 98, 101, 99, 100, 103, 97, 100, 100]
 C = [100, 101, 102, 103, 104, 103, 102, 101, 100, 99]

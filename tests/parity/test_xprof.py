@@ -18,7 +18,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.steps import step_time, typical_times
-from tb_profile_plugin.analysis.steps.step_choice import ALL
+from tb_profile_plugin.analysis.steps.choice_names import ALL
 from tb_profile_plugin.analysis.steps.step_time import StepTimes
 from tb_profile_plugin.compat import pod_viewer
 from tb_profile_plugin.compat.step_account import step_table

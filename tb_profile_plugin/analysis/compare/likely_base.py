@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...runtime.problems import Problem, ProblemError
-from ..steps.step_choice import TYPICAL
+from ..steps.choice_names import TYPICAL
 from .load import digest_of_session, neighbour_digests
 from .same_program import of_same_program
 

@@ -14,7 +14,7 @@ from ...runtime.records import NamedTuple
 from ...store import PAGE_SUFFIXES, StoredSession, sessions_at
 from ...store.result_cache import ResultCache, pack, unpack
 from ..digest.record import VERSION, Digest
-from ..steps.step_choice import TYPICAL
+from ..steps.choice_names import TYPICAL
 
 if TYPE_CHECKING:
     from ...model.session import Neighbours, Session
@@ -82,7 +82,7 @@ def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Ses
         return cached
     assert source.stored, "a source is a session or a digest"
     from ..digest.digest import digest
-    from ..steps.step_choice import valid_choice
+    from ..steps.choice_names import valid_choice
 
     session = open_session()
     new_digest = digest(session, source.host, source.step_event, valid_choice(source.steps))
@@ -94,7 +94,7 @@ def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Ses
 def digest_of_session(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
     """The digest of an open session: what its logdir's cache has, else worked out, and kept from now on."""
     from ..digest.digest import digest
-    from ..steps.step_choice import valid_choice
+    from ..steps.choice_names import valid_choice
 
     if not session.neighbours:
         return digest(session, host, step_event, valid_choice(steps))

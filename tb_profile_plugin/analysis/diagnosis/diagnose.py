@@ -23,9 +23,9 @@ from ..labels.dispatched_calls import (
 )
 from ..labels.event_names import display_name, short_name
 from ..labels.python_waits import timed_out_ps, timed_out_waits
-from ..steps import step_evidence, step_time
+from ..steps import step_coverage, step_time
+from ..steps.choice_names import TYPICAL
 from ..steps.host_account import Interval, host_account
-from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from . import input_stage
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
@@ -57,7 +57,7 @@ from .work.op_work import calling_function_of, fewer_calls, name_calling_functio
 from .work.xla_work import name_xla_work
 
 NEEDS = (
-    *(*step_time.NEEDS, host_account, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
+    *(*step_time.NEEDS, host_account, step_coverage.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, whole_step_functions, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
     *(program_facts, input_elements, unused_nodes, early_share, graph_break),

@@ -11,7 +11,7 @@ from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..finding import HeadlineLevel
 from ..labels.event_names import short_name
-from ..steps.step_choice import ALL, TYPICAL
+from ..steps.choice_names import ALL, TYPICAL
 from ..steps.typical_times import Typical, is_gap_notable
 from .catalogue import TEMPLATES, Sentence, joined
 from .causes import HOST_LATE

@@ -24,9 +24,9 @@ from ..finding import Finding
 from ..ops.device_event_kinds import COMPUTE, DeviceKind, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
+from ..steps.choice_names import CUT, NOT_CHOSEN, WARM_UP
 from ..steps.host_account import host_account
-from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
-from ..steps.typical import LEAST_SETTLED_STEPS
+from ..steps.step_choice import LEAST_SETTLED_STEPS
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .catalogue import Sentence

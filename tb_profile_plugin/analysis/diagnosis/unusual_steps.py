@@ -16,9 +16,9 @@ from ...runtime.units import PS_PER_MS
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..labels.label_texts import OF_PYTHON, without_ending
+from ..steps.choice_names import UNUSUAL, WARM_UP
 from ..steps.host_account import HostAccount, host_account
-from ..steps.step_choice import UNUSUAL, WARM_UP
-from ..steps.typical import recurrence
+from ..steps.step_choice import recurrence
 from ..steps.typical_times import NamedTime, Typical, typical_windows
 from .catalogue import LABELS, Sentence
 from .causes import HOST_LATE
@@ -54,7 +54,7 @@ class UnusualStep(NamedTuple):
     step: str
     host: str
     reason: str
-    """`step_choice.WARM_UP` or `step_choice.UNUSUAL`."""
+    """`choice_names.WARM_UP` or `choice_names.UNUSUAL`."""
     ps: int
     more_ps: int
     """Than the typical step; negative where it is shorter."""

@@ -22,8 +22,8 @@ from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..health import capture_health
 from ..ops import gpu_kernels
-from ..steps.step_choice import TYPICAL
-from ..steps.typical import choose
+from ..steps.choice_names import TYPICAL
+from ..steps.step_choice import choose
 from .blame import HostBlame, host_blame
 from .record import (
     LATE_PEER,
@@ -57,7 +57,7 @@ _MOST_NAMES = 5
 
 
 def digest(session: Session, host: str = "", step_event: str = "", step_choice: str = TYPICAL) -> Digest:
-    """The digest of the session's hosts, or of one; ``step_choice`` chooses the steps as `typical.choose` takes it."""
+    """The digest of the session's hosts, or of one; ``step_choice`` is what `choose` takes."""
     hosts = session.select(
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
@@ -202,7 +202,11 @@ def _reasons(series: _StepSeries, step_choice: str) -> list[str]:
 
 
 def _facts(
-    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], series: _StepSeries, step_choice: str
+    session: Session,
+    hosts: Sequence[HostWithSteps],
+    blames: Sequence[HostBlame],
+    series: _StepSeries,
+    step_choice: str,
 ) -> dict[str, Any]:
     steps = [host.steps for host in hosts]
     problems = {finding.code: finding for finding in capture_health.findings(session, hosts)}

@@ -17,7 +17,7 @@ from ...runtime.memo import lazy
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ..diagnosis.catalogue import LABELS
-from ..steps.step_choice import EXTREME, SELECTED, UNUSUAL
+from ..steps.choice_names import EXTREME, SELECTED, UNUSUAL
 
 VERSION = 2
 KIND = "digest"
@@ -55,7 +55,7 @@ class DigestSteps:
     step_ps: list[int]
     """The step itself."""
     reason: list[str]
-    """Why it does not count, see `steps.step_choice`; `SELECTED`, which is empty, where it does."""
+    """Why it does not count, see `steps.choice_names`; `SELECTED`, which is empty, where it does."""
     launches: list[int]
     """Ops and kernels that began then."""
     compiles: list[int]

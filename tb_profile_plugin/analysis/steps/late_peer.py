@@ -15,7 +15,7 @@ from ..labels.calls_between import longest_call_only_in
 from ..labels.label_texts import OF_PYTHON, without_ending
 from ..statistics import quantile
 from .host_account import HostAccount, host_account
-from .typical import are_unusual, recurrence
+from .step_choice import are_unusual, recurrence
 
 _COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LEAST_WAITING = 0.02

@@ -13,9 +13,9 @@ from ...runtime.memo import lazy
 from ...runtime.records import record
 from ...runtime.units import PS_PER_MS
 from ..activity.states import CATEGORIES, Category, State
+from .choice_names import ALL
 from .host_account import host_account
-from .step_choice import ALL
-from .typical import Choice, choose
+from .step_choice import Choice, choose
 
 
 @record

@@ -12,11 +12,11 @@ from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import COMPUTE
+from .choice_names import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
 from .host_account import HostAccount, host_account
 from .late_peer import LatePeer, late_peer
-from .step_choice import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
+from .step_choice import Choice, are_unusual, recurrence
 from .step_time import StepTimes, slowest_steps
-from .typical import Choice, are_unusual, recurrence
 
 if TYPE_CHECKING:
     from ..activity.replay.replay import Lengths

@@ -23,9 +23,9 @@ from ..activity.states import HOST_CAUSES, STATES, State
 from ..activity.thread_classes import activity
 from ..labels.event_names import display_name
 from ..labels.python_waits import waits_for_others
+from .choice_names import CUT, WARM_UP
 from .host_account import host_account
-from .step_choice import CUT, WARM_UP
-from .typical import choose
+from .step_choice import choose
 
 SCENARIOS: dict[str, tuple[State, ...]] = {
     "input": (State.INPUT,),

@@ -14,8 +14,8 @@ from ...runtime.arrays import Array, median
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps import step_time
+from ..steps.choice_names import TYPICAL
 from ..steps.host_account import HostAccount, host_account
-from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import is_gap_notable, typical_windows
 from . import iterator_calls
 from .structure import python_works_ahead

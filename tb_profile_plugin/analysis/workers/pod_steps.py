@@ -14,10 +14,10 @@ from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple, record
 from ..activity.states import CATEGORIES, Category
 from ..statistics import DEVIATIONS_PER_MEDIAN
+from ..steps.choice_names import TYPICAL
 from ..steps.device_account import device_steps
-from ..steps.step_choice import TYPICAL
+from ..steps.step_choice import choose
 from ..steps.step_time import host_steps, largest_category
-from ..steps.typical import choose
 from .late_peers import peers
 
 _LEAST_EXCESS = 0.05

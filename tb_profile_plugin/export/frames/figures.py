@@ -12,7 +12,7 @@ from ...analysis.ops.device_ops import device_ops
 from ...analysis.ops.gpu_kernels import kernel_stats
 from ...analysis.ops.host_ops import host_ops
 from ...analysis.ops.op_table import ON_DEVICE, ON_HOST
-from ...analysis.steps.step_choice import TYPICAL, valid_choice
+from ...analysis.steps.choice_names import TYPICAL, valid_choice
 from ...analysis.steps.step_time import host_steps
 from ...model import clock
 from ...model.devices.allocations import Allocations, dtype_name, time_zero_ps

@@ -9,7 +9,7 @@ import re
 from html import escape
 from typing import Any
 
-from ...analysis.steps.step_choice import TYPICAL
+from ...analysis.steps.choice_names import TYPICAL
 from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, translated
 from ...runtime.problems import problem_error
 from ...runtime.records import NamedTuple

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...analysis.steps.step_choice import ALL, TYPICAL, WARM_UP
+from ...analysis.steps.choice_names import ALL, TYPICAL, WARM_UP
 from ...runtime.messages import Message, localized, sentences, translated
 from ...runtime.units import duration, flop_rate
 from ...tools.answers.answer import Json

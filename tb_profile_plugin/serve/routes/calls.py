@@ -70,7 +70,7 @@ def _values(workspace: Workspace, tool_question: ToolQuestion, table: Table, bas
 
 def _step_count(tool_question: ToolQuestion) -> float:
     """Number of steps that the capture holds."""
-    from ...analysis.steps.step_evidence import captured_steps
+    from ...analysis.steps.step_coverage import captured_steps
 
     return captured_steps(tool_question.tool.hosts(tool_question.session, tool_question.host, **tool_question.options))
 

@@ -88,7 +88,7 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
 def _session_digest(session: Session, request: Request) -> Digest:
     """The digest of the host and steps that the request names."""
     from ...analysis.compare.load import digest_of_session
-    from ...analysis.steps.step_choice import TYPICAL, valid_choice
+    from ...analysis.steps.choice_names import TYPICAL, valid_choice
 
     host = request.args.get("host", "")
     # `digest_of_session` calls all hosts "", also where there is only one: it is kept under that name.

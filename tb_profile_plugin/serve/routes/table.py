@@ -194,7 +194,7 @@ def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
 def _scaled(workspace: Workspace, request: Request) -> Response:
     """The typical step if the op took ``factor`` times as long: a replay, which takes a few hundredths of a second."""
     from ...analysis.diagnosis import scaled as replays
-    from ...analysis.steps.step_choice import TYPICAL, valid_choice
+    from ...analysis.steps.choice_names import TYPICAL, valid_choice
 
     session = workspace.session(required(request, "run"))
     op, factor_text = required(request, "op"), required(request, "factor")

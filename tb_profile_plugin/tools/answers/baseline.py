@@ -16,8 +16,8 @@ from ...analysis.compare.match import EXACT, NONE, TIER_LABELS, OpPair, op_pairs
 from ...analysis.compare.side import Side, side_of_digests
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
-from ...analysis.steps.step_choice import TYPICAL
-from ...analysis.steps.step_evidence import captured_steps
+from ...analysis.steps.choice_names import TYPICAL
+from ...analysis.steps.step_coverage import captured_steps
 from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences

@@ -11,8 +11,8 @@ from ...analysis.activity.states import CATEGORIES
 from ...analysis.diagnosis import headlines
 from ...analysis.health import capture_health
 from ...analysis.statistics import summary
-from ...analysis.steps import step_evidence
-from ...analysis.steps.step_choice import ALL, TYPICAL
+from ...analysis.steps import step_coverage
+from ...analysis.steps.choice_names import ALL, TYPICAL
 from ...analysis.steps.step_time import StepTimes
 from ...model import clock
 from ...model.host import Host, HostWithSteps
@@ -178,7 +178,7 @@ def step_columns(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[
 def step_facts(steps: StepTimes, hosts: Sequence[HostWithSteps], tf_data: bool) -> dict[str, Any]:
     """The values of `STEP_FACTS`."""
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
-    window_share, work_share = step_evidence.covered_shares(hosts) if len(steps) else (None, None)
+    window_share, work_share = step_coverage.covered_shares(hosts) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
         "steps_kept": len(steps.counted),
@@ -204,7 +204,7 @@ def example_values(steps: StepTimes) -> dict[str, Any]:
 
 def step_choice_columns(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEP_CHOICES`."""
-    choices = step_evidence.candidates_of_hosts(hosts)
+    choices = step_coverage.candidates_of_hosts(hosts)
     return {
         "name": [choice.name for choice in choices],
         "count": [choice.count for choice in choices],

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tb_profile_plugin.analysis.steps import typical
-from tb_profile_plugin.analysis.steps.step_choice import (
+from tb_profile_plugin.analysis.steps import step_choice
+from tb_profile_plugin.analysis.steps.choice_names import (
     CUT,
     EXTREME,
     NOT_CHOSEN,
@@ -17,7 +17,7 @@ from tb_profile_plugin.analysis.steps.step_choice import (
     WARM_UP,
     valid_choice,
 )
-from tb_profile_plugin.analysis.steps.typical import Choice, choose
+from tb_profile_plugin.analysis.steps.step_choice import Choice, choose
 from tb_profile_plugin.runtime.problems import ProblemError
 
 MS = 10**9
@@ -33,7 +33,7 @@ def chosen(times: Sequence[float], wanted: str = "typical", compiling: int = 0, 
 def test_warm_up_by_the_least_standard_error() -> None:
     """MSER(0…5) = 3.981, 1.089, 0.0918, 0.0583, 0.0787, 0.0800: three steps are dropped."""
     times = [30, 20, 12, 10, 11, 10, 9, 10, 11, 10]
-    assert typical.warm_up(np.array(times) * MS) == 3
+    assert step_choice.warm_up(np.array(times) * MS) == 3
     assert chosen(times).reason == [WARM_UP] * 3 + [SELECTED] * 3 + [EXTREME, SELECTED, EXTREME, SELECTED]
 
 
@@ -49,7 +49,7 @@ def test_a_warm_up_ends_at_the_first_step_like_later_ones() -> None:
 
 
 def test_what_begins_faster_does_not_warm_up() -> None:
-    assert typical.warm_up(np.array([1, 1, 1, 10, 11, 10, 9, 10, 11, 10]) * MS) == 0
+    assert step_choice.warm_up(np.array([1, 1, 1, 10, 11, 10, 9, 10, 11, 10]) * MS) == 0
 
 
 def test_what_compiles_warms_up_unless_most_steps_do() -> None:
@@ -61,7 +61,7 @@ def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
     found = chosen([10, 10.1, 10, 10.2, 50] * 8)
     assert found.left_out(UNUSUAL).tolist() == list(range(4, 40, 5))
     assert WARM_UP not in found.reason
-    assert typical.recurrence(found.left_out(UNUSUAL)) == 5
+    assert step_choice.recurrence(found.left_out(UNUSUAL)) == 5
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
 )
 def test_what_is_unlike_the_others(others: list[float], time: float, is_unlike: bool) -> None:
     durations = np.array([round(each * MS) for each in (*others, time)], np.int64)
-    assert typical.are_unusual(durations).tolist() == [False] * len(others) + [is_unlike]
+    assert step_choice.are_unusual(durations).tolist() == [False] * len(others) + [is_unlike]
 
 
 def test_no_cut_goes_through_a_continuous_tail() -> None:
@@ -93,8 +93,8 @@ def test_no_cut_goes_through_a_continuous_tail() -> None:
     """
     tail = [30, 40, 45, 50, 55, 60, 75, 88, 102, 116, 130, 144]
     durations = np.array([*tail[:2], *[40] * 6, *[50] * 10, *[60] * 6, *tail[2:]]) * MS
-    assert not typical.are_unusual(durations).any()
-    assert typical.are_unusual(np.append(durations, 160 * MS)).sum() == 1
+    assert not step_choice.are_unusual(durations).any()
+    assert step_choice.are_unusual(np.append(durations, 160 * MS)).sum() == 1
 
 
 def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:
@@ -148,4 +148,4 @@ def test_the_unit_of_time_changes_nothing(times: list[int], factor: int) -> None
     ("places", "every"), [([], 0), ([4, 9], 0), ([4, 9, 14], 5), ([1, 2, 3], 0), ([3, 13, 23, 25], 0)]
 )
 def test_period(places: list[int], every: int) -> None:
-    assert typical.recurrence(np.array(places, np.int64)) == every
+    assert step_choice.recurrence(np.array(places, np.int64)) == every

@@ -1,4 +1,4 @@
-"""How far the steps can be believed: how many there are, what they cover, and what else might be a step."""
+"""How many steps a capture has, what they cover of it, and what else might be a step."""
 
 from __future__ import annotations
 
