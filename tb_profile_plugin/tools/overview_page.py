@@ -233,7 +233,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         "steps": step_columns(step_times, hosts),
         "step_choices": step_choice_columns(hosts),
         "parts": _part_columns(diagnosis.typical),
-        "top_ops": top_ops(on_host, on_device, hardware_type(device) == GPU),
+        "top_ops": top_ops(on_host, on_device, is_gpu=hardware_type(device) == GPU),
         "top_scopes": top_scopes(on_host, on_device),
         "hints": finding_values(findings(diagnosis, hosts, on_device), diagnosis.typical.period_ps),
         "hosts": by_field(_HOSTS, host_rows),

@@ -12,8 +12,8 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.digest import blame
-from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
+from tb_profile_plugin.analysis.digest.instruction_fingerprints import InstructionFingerprints
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.analysis.labels import device_timeline
 from tb_profile_plugin.formats.protobuf import message as field
@@ -131,13 +131,11 @@ def add(first: str, second: str, dtype: int = hlodraw.F32, numbers: int = 10) ->
 
 def test_equal_work_has_equal_numbers_whatever_it_is_called() -> None:
     one, other, half = add("mul", "p2"), add("p2", "mul", numbers=40), add("mul", "p2", dtype=10)
-    assert Bodies(one[0]).body(one[1]) == Bodies(other[0]).body(other[1])
-    assert Bodies(one[0]).body(one[1]) != Bodies(half[0]).body(half[1])
-    assert (
-        Bodies(one[0]).program_fingerprint()
-        == Bodies(other[0]).program_fingerprint()
-        != Bodies(half[0]).program_fingerprint()
-    )
+    fingerprints = [InstructionFingerprints(module) for module, _ in (one, other, half)]
+    of_add = [found.of_instruction(row) for found, (_, row) in zip(fingerprints, (one, other, half), strict=True)]
+    of_program = [found.of_program() for found in fingerprints]
+    for same, equal, unequal in (of_add, of_program):
+        assert same == equal != unequal
 
 
 def loop_of(turns: int, start: int = 0) -> Module:
@@ -158,20 +156,15 @@ def loop_of(turns: int, start: int = 0) -> Module:
 
 
 def test_a_loop_of_more_turns_is_another_program() -> None:
-    one, again, more, other = (Bodies(loop_of(*each)) for each in ((100,), (100,), (150,), (100, 7)))
-    assert (
-        one.program_fingerprint()
-        == again.program_fingerprint()
-        == other.program_fingerprint()
-        != more.program_fingerprint()
-    )
+    one, again, more, other = (InstructionFingerprints(loop_of(*each)) for each in ((100,), (100,), (150,), (100, 7)))
+    assert one.of_program() == again.of_program() == other.of_program() != more.of_program()
     row = loop_of(100).row("while.22")
-    assert one.body(row) == again.body(row) != more.body(row)
+    assert one.of_instruction(row) == again.of_instruction(row) != more.of_instruction(row)
 
 
 def test_a_program_that_calls_itself_has_a_number() -> None:
     call = hlodraw.instruction(5, "call", hlodraw.shape(2), called=[1])
-    assert Bodies(hlodraw.module(hlodraw.computation(1, call, 5))).program_fingerprint()
+    assert InstructionFingerprints(hlodraw.module(hlodraw.computation(1, call, 5))).of_program()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind":"digest"}', '{"kind":"digest","version":0}', "\x00", "nul"])

@@ -17,7 +17,7 @@ from ...runtime.regex import regex, without_end
 from ..labels.event_names import display_name
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op
-from .bodies import Bodies
+from .instruction_fingerprints import InstructionFingerprints
 from .record import Identity
 
 DEVICE, HOST = "device", "host"
@@ -39,7 +39,7 @@ class Identities:
 
     def __init__(self, host: Host):
         self._host = host
-        self._bodies_by_id: dict[int, Bodies] = {}
+        self._fingerprints_by_id: dict[int, InstructionFingerprints] = {}
         self._instructions_of_plane: dict[int, _Instructions | None] = {}
         self._ops_of_plane = {id(plane): (op_of_event, ops) for plane, op_of_event, ops in device_events(host)}
 
@@ -79,8 +79,8 @@ class Identities:
 
     def programs(self) -> Iterator[tuple[str, str]]:
         """Name and fingerprint of each program that an event named."""
-        for program_id, bodies in self._bodies_by_id.items():
-            yield stem_of_program(self._host.modules[program_id].name), bodies.program_fingerprint()
+        for program_id, fingerprints in self._fingerprints_by_id.items():
+            yield stem_of_program(self._host.modules[program_id].name), fingerprints.of_program()
 
     def _identities_of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
         """(int64[k], identities): which of the identities each of a plane's rows has."""
@@ -115,19 +115,19 @@ class Identities:
         if module is None or row < 0:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_MOST_CHARACTERS])
-        bodies = self._bodies_by_id.setdefault(program_id, Bodies(module))
+        fingerprints = self._fingerprints_by_id.setdefault(program_id, InstructionFingerprints(module))
         telling_row = module.origin_row(row)
         source = module.sources.location_text(telling_row).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
-        operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
+        operands = ",".join(fingerprints.shape(operand) for operand in module.operands[row] if operand >= 0)
         return Identity(
             side,
             leaf,
             module.category(row),
             stem,
             origin=module.op_names[telling_row][:_MOST_CHARACTERS],
-            shape=bodies.shape(row)[:_MOST_CHARACTERS],
+            shape=fingerprints.shape(row)[:_MOST_CHARACTERS],
             operands=operands[:_MOST_CHARACTERS],
-            body=bodies.body(row),
+            body=fingerprints.of_instruction(row),
             source="/".join(source)[:_MOST_CHARACTERS],
         )
 

@@ -34,30 +34,34 @@ def lowest(bits: Int) -> Int:
 
 
 def register_with_numba() -> None:
-    """Have the functions above compiled to the processor's own, wherever kernels call them."""
+    """Have the functions above compiled to the processor's own, wherever kernels call them.
+
+    An intrinsic says which types it takes and returns, and what writes its code; an overload returns the function that
+    kernels call in place of the one above.
+    """
     from numba.core import types
     from numba.extending import intrinsic, overload
 
-    def compared(operator: str) -> Any:
+    def comparison(operator: str) -> Any:
         def typed(typing_context: Any, buf: Any, pos: Any, byte: Any) -> Any:
             return types.int64(buf, types.int64, types.uint8), lambda *parts: _comparison_bits(operator, *parts)
 
         return intrinsic(typed)
 
-    def paired(typing_context: Any, buf: Any, pos: Any, other: Any, start: Any) -> Any:
+    def typed_same(typing_context: Any, buf: Any, pos: Any, other: Any, start: Any) -> Any:
         return types.int64(buf, types.int64, other, types.int64), _equal_bits
 
-    def first(typing_context: Any, bits: Any) -> Any:
+    def typed_lowest(typing_context: Any, bits: Any) -> Any:
         return types.int64(types.int64), _lowest_bit
 
-    equal, above = compared("=="), compared(">")
-    same: Any = intrinsic(paired)
-    first_of: Any = intrinsic(first)
+    equal, above = comparison("=="), comparison(">")
+    same: Any = intrinsic(typed_same)
+    lowest_bit: Any = intrinsic(typed_lowest)
 
     overload(where_equal)(lambda buf, pos, byte: lambda buf, pos, byte: equal(buf, pos, byte))
     overload(where_above)(lambda buf, pos, byte: lambda buf, pos, byte: above(buf, pos, byte))
     overload(where_same)(lambda buf, pos, other, start: lambda buf, pos, other, start: same(buf, pos, other, start))
-    overload(lowest)(lambda bits: lambda bits: first_of(bits))
+    overload(lowest)(lambda bits: lambda bits: lowest_bit(bits))
 
 
 def _comparison_bits(operator: str, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -83,6 +87,7 @@ def _equal_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> A
 
 
 def _load_vector(context: Any, builder: Any, kind: Any, buf: Any, pos: Any) -> Any:
+    """LLVM's code for sixteen bytes from a position on, which need not be aligned."""
     from llvmlite import ir
 
     vector = ir.VectorType(ir.IntType(8), WIDTH)
@@ -93,6 +98,7 @@ def _load_vector(context: Any, builder: Any, kind: Any, buf: Any, pos: Any) -> A
 
 
 def _as_bits(builder: Any, compared: Any) -> Any:
+    """LLVM's code for bits of sixteen truths, the first lowest, on little-endian processors."""
     from llvmlite import ir
 
     return builder.zext(builder.bitcast(compared, ir.IntType(WIDTH)), ir.IntType(64))
@@ -102,4 +108,5 @@ def _lowest_bit(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     """LLVM's code for the number of zeros below the first bit."""
     from llvmlite import ir
 
-    return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+    zero_is_undefined = ir.Constant(ir.IntType(1), 1)
+    return builder.cttz(arguments[0], zero_is_undefined)

@@ -67,10 +67,11 @@ TOP_SCOPES = Table(
 )
 
 
-def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
-    """Values of `TOP_OPS`."""
+def top_ops(on_host: OpTable, on_device: OpTable, *, is_gpu: bool) -> dict[str, Sequence[Any]]:
+    """Values of `TOP_OPS`; ``is_gpu`` says whether the device is one."""
     location, table = _place_and_ops(on_host, on_device)
-    ops, total_ps, on_gpu = table.ops[:_ROW_COUNT], table.self_ps, on_gpu and table is on_device
+    ops, total_ps = table.ops[:_ROW_COUNT], table.self_ps
+    of_kernels = is_gpu and table is on_device
     return {
         "place": [location] * len(ops),
         "share": [ratio(op.self_ps, total_ps) for op in ops],
@@ -80,9 +81,9 @@ def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Seq
         "module": [op.module or None for op in ops],
         **cost_values(ops),
         "tensor_core_eligible": [
-            kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
+            kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if of_kernels else None for op in ops
         ],
-        "tensor_core_used": [op.tensor_core_ps > 0 if on_gpu else None for op in ops],
+        "tensor_core_used": [op.tensor_core_ps > 0 if of_kernels else None for op in ops],
         "self_ms": [op.self_ps / PS_PER_MS for op in ops],
         "count": [op.occurrences for op in ops],
     }
