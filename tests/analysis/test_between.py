@@ -33,6 +33,15 @@ def test_waits_inside_the_steps_are_the_steps(steps: int) -> None:
     assert unmarked_input.longest_waits([host]) is None
 
 
+def test_waits_beside_calls_that_count_as_steps_are_part_of_the_period() -> None:
+    """Nothing of the program says where its steps begin: there is no annotation to call for the batch within."""
+    ops = " ".join(f"{name}:{name.upper()}[{505 + 10 * i},5]" for i, name in enumerate("abcdef"))
+    calls = f"FunctionRun[500,400]{{_r=1, id=5}} {ops}"
+    host = draw.host(f"/host:CPU\n  python | IteratorGetNext[100,300] {calls}", steps=5)
+    assert host.steps.source == "functions"
+    assert unmarked_input.waits(host).total_ps == 0
+
+
 def test_waits_are_cut_at_the_marks() -> None:
     drawn = "/host:CPU\n  python | train[0,600]{_r=1, step_num=s} IteratorGetNext[550,100] IteratorGetNext[900,150]\n"
     waits = unmarked_input.waits(draw.host(drawn, steps=2))

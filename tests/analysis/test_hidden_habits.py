@@ -42,6 +42,22 @@ def test_ops_between_the_summaries_of_a_step_prepare_them(kinds: tuple[str, ...]
     assert first.remedy.text.startswith("Write summaries" if told else "Wrap the step")
 
 
+def test_ops_beside_a_function_go_into_it() -> None:
+    kinds = (
+        "__inference_train_step_7",
+        "IteratorGetNext",
+        *["ReadVariableOp"] * 30,
+        *["Mean"] * 20,
+        *["Histogram"] * 9,
+    )
+    cause = diagnose([single_ops(*kinds)]).causes[0]
+    assert cause.id == "eager"
+    assert str(cause.remedy.text) == (
+        "Put Mean, Histogram and other ops outside the tf.function into it, or run them every N steps."
+    )
+    assert diagnose([single_ops(*["Mean"] * 60)]).causes[0].remedy.text.startswith("Wrap the step")
+
+
 @pytest.mark.parametrize(("slow_steps", "pause", "told"), [((1, 3, 5), 4500, False), (range(8), 4500, True)])
 def test_hiccups_of_a_busy_machine_are_no_long_function(slow_steps: Sequence[int], pause: int, told: bool) -> None:
     """A function makes many short ops, and takes 4.5 ms twice: where the machine is busy, or in each step by itself."""

@@ -357,5 +357,8 @@ def test_runs_of_the_executor_have_a_share_and_no_count(name: str, said: str) ->
     """The timeline has short runs as one: these three may have been hundreds."""
     runs = " ".join(f"{name}[{begin},300]" for begin in (10, 320, 630))
     host = draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {runs} x/MatMul:MatMul[940,50]", 5)
-    sentence = diagnose([host]).causes[0].sentence.text
+    diagnosis = diagnose([host])
+    sentence, headline = diagnosis.causes[0].sentence.text, diagnosis.headline.sentence.text
     assert name in sentence and said in sentence
+    # What runs all that a program asks for says nothing of the program.
+    assert ("mostly" in headline) == (name == "FunctionRun")

@@ -89,6 +89,7 @@ def test_sparse_gradients_go_into_no_fused_optimizer() -> None:
 
     assert "fused=True" in advice("dense")
     assert "fused=True" not in advice("sparse")
+    assert not remedy("pytorch", "other_optimizer", facts=frozenset({"sparse_gradients"})).text
 
 
 ATTENTION = [("aten::bmm", 300), ("aten::softmax", 200), ("aten::bmm", 300)]

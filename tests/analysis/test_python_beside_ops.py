@@ -1,8 +1,9 @@
-"""Python that dispatches nothing, beside ops that are dispatched one by one."""
+"""Python that dispatches nothing, and functions that dispatch much, beside ops that are dispatched one by one."""
 
 import pytest
 import torchtrace
 
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.labels.program_functions import is_loop_over_values
 from tb_profile_plugin.runtime.units import PS_PER_MS
@@ -81,3 +82,33 @@ def test_what_a_range_does_by_itself_is_to_be_recorded() -> None:
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     python = next(cause for cause in found.causes if cause.id == "python")
     assert "with_stack=True" in python.remedy.text and not python.remedy.saves
+
+
+def _eager(diagnosis: Diagnosis) -> Cause:
+    return next(cause for cause in diagnosis.causes if cause.id == "eager")
+
+
+@pytest.mark.parametrize(("elsewhere", "leads"), [(4, "eager"), (60, "compute")])
+def test_a_function_that_dispatches_nearly_all_ops_leads_beside_more_compute(elsewhere: int, leads: str) -> None:
+    """As where a metric is decoded value by value: the model's few ops compute longer."""
+    events = []
+    for step in range(6):
+        at = STEP_US * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, STEP_US - 1), torchtrace.op("aten::mm", at + 1, 5_500)]
+        events += [torchtrace.frame("train.py(20): decode", at + 5_510, 3_000)]
+        events += [torchtrace.op("aten::select", at + 5_520 + 14 * number, 10) for number in range(210)]
+        events += [torchtrace.op("aten::mul", at + 8_520 + 30 * number, 10) for number in range(elsewhere)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    assert found.causes[0].id == leads
+    # 3 ms for 200 ops are no more than what recording these takes several times.
+    assert "Recording so many ops" not in _eager(found).sentence.text
+
+
+def test_many_short_ops_take_part_of_their_time_to_be_recorded() -> None:
+    events = []
+    for step in range(6):
+        at = STEP_US * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, STEP_US - 1)]
+        events += [torchtrace.op("aten::select", at + 3 * number, 2) for number in range(3_000)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    assert "Recording so many ops took part of this time." in _eager(found).sentence.text

@@ -140,6 +140,7 @@ TEMPLATES: dict[str, str] = {
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
     "names.few": "{names}{few}",
     "names.many_calls": "{names} Recording so many calls took part of this time.",
+    "names.many_ops": "{names} Recording so many ops took part of this time.",
     "names.with_ops": "{names} The ops themselves take {time_ps} of it.",
     "names.with_python": "{names} Python between them takes {time_ps} of it.",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
@@ -231,12 +232,14 @@ TEMPLATES: dict[str, str] = {
     "cause.compile": "Functions are traced or compiled during the steps.{names}",
     "cause.retrace": "Functions are traced again during the steps.{names}",
     "cause.eager": "The host dispatches {count} ops one by one in each step.{names}",
-    "cause.eager.slow": "The host dispatches {count} ops one by one in each step, slower than they run.{names}",
+    "cause.eager.slow": (
+        "The host dispatches {count} ops one by one in each step; that takes longer than the ops.{names}"
+    ),
     "cause.eager.short": "The host dispatches {count} short ops one by one in each step.{names}",
     "cause.eager.function.short": "{name} dispatches {count} of {all_count} short ops one by one in each step.{names}",
     "cause.eager.function": "{name} dispatches {count} of {all_count} ops one by one in each step.{names}",
     "cause.eager.function.slow": (
-        "{name} dispatches {count} of {all_count} ops one by one in each step, slower than they run.{names}"
+        "{name} dispatches {count} of {all_count} ops one by one in each step; that takes longer than the ops.{names}"
     ),
     "cause.cpu_ops": "Ops run on the CPU, in the thread that launches the device's work.{names}",
     "cause.start_up": "First calls create the driver's context and load libraries.{names}",
@@ -314,7 +317,7 @@ TEMPLATES: dict[str, str] = {
     "won.together": "{names} Removing only this saves little: the host is late in other ways, too.",
     "won.pace": "{names} Nearly every step waits for it, so faster compute alone saves nothing.",
     "won.ahead": "{names} Nearly every step waits for it, though it is made ahead of the step.",
-    "won.more": "{names} Removing it saves more: the host runs ahead, and other waits end, too.",
+    "won.more": "{names} Removing it saves more, since other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",
     "unusual.unknown": "no single event explains it",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...formats.columns import vocabulary
 from ...model.devices.properties import device_count, host_device_type
@@ -71,6 +72,8 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 
 _COSTS_OF_FRAMEWORK = ("dispatch", "launch", "latency", "between", "eager", "executor", "unrecorded")
 """Causes that every program of a framework has some of."""
+_NEARLY_ALL = 0.9
+"""Share of a step's ops that a function dispatches which is to be looked at by itself."""
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
 _NO_GAIN = 0.005
@@ -116,7 +119,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     ranked = (
         [_counted_loss(counted, hosts, typical)]
         if counted
-        else by_cost(losses, typical.period_ps, bool(facts.WASTEFUL & program.facts), _of_framework(program))
+        else by_cost(losses, typical.period_ps, bool(facts.WASTEFUL & program.facts), _of_framework(losses, program))
     )
     evidence = [interval for host in hosts for interval in host_account(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
@@ -228,12 +231,20 @@ def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typi
         loss.arguments = {"timeout": True}
 
 
-def _of_framework(program: ProgramFacts) -> list[str]:
-    """Causes that a CPU which does the work has of every such program: nothing is seen that this one does too often."""
+def _of_framework(losses: Sequence[TimeLoss], program: ProgramFacts) -> list[str]:
+    """Causes that a CPU which does the work has of every such program: nothing is seen that this one does too often,
+    and no function of the program dispatches nearly all of its ops.
+    """
     if facts.ON_CPU not in program.facts:
         return []
     fact_of = {id: remedy(program.framework, id, facts=program.facts).fact for id in _COSTS_OF_FRAMEWORK}
-    return [id for id, fact in fact_of.items() if fact in facts.KINDS_OF_PROGRAMS]
+    of_one_function = [loss.id for loss in losses if loss.id == "eager" and _is_of_one_function(loss.arguments or {})]
+    return [id for id, fact in fact_of.items() if fact in facts.KINDS_OF_PROGRAMS and id not in of_one_function]
+
+
+def _is_of_one_function(arguments: Mapping[str, Any]) -> bool:
+    """Whether a function dispatches nearly all of a step's ops, by the arguments of `name_calling_function`."""
+    return "name" in arguments and arguments["count"] >= _NEARLY_ALL * arguments["all_count"]
 
 
 def _counted_loss(kernels: int, hosts: Sequence[HostWithSteps], typical: Typical) -> TimeLoss:

@@ -18,7 +18,7 @@ from .program.program_facts import ProgramFacts
 from .program.torch.torch_facts import graph_break
 from .remedies.remedy import Remedy, remedy
 from .time_loss import WORK, TimeLoss
-from .work.op_work import fewer_ops, less_work
+from .work.op_work import fewer_ops, less_work, ops_into_function
 
 _AROUND_REGIONS = ("python", "eager", "unrecorded")
 """Causes that lie between compiled regions of PyTorch."""
@@ -52,6 +52,8 @@ def special_remedy(
         return remedy(PYTORCH, "eager", facts=slices)
     if loss.id == "unrecorded" and facts.COPIES_WEIGHTS in program.facts:
         return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
+    if loss.id in ("eager", "dispatch") and facts.CALLS_FUNCTIONS in program.facts:
+        return ops_into_function(hosts, program)
     if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:
         # Devices run dry though nothing waits for them: each launch is slower than its work.
         return remedy(program.framework, "launch", facts=program.facts)

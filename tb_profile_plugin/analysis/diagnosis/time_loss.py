@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 from ...formats.columns import vocabulary
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ...runtime.records import mutable_record
-from ..labels.event_names import short_name
-from ..labels.label_texts import (
-    HOST_MEMORY,
-    OF_EVENTS,
-    OF_LOOP,
-    OF_PYTHON,
-    OF_THREAD,
-    ON_CPU,
-    STARTING,
-    without_ending,
-)
+from ..labels.event_names import is_of_runtime, short_name
+from ..labels.label_texts import HOST_MEMORY, OF_EVENTS, OF_LOOP, OF_PYTHON, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
@@ -37,6 +28,8 @@ NAMED_BY_TRACERS = ("unrecorded", "between_steps", EVALUATION)
 """Causes whose time a tracer of Python names, so that without names none can have run."""
 _MUCH = 0.3
 """Share of what unusual steps take longer, from which on it is worth mending."""
+_RECORDING_PS = 10**6
+"""Recording an op costs at least so much (1 µs)."""
 _NAMES_IN_SENTENCE = 3
 """So many names are in a sentence."""
 COMMUNICATION = ("exposed_collective", "collective_host")
@@ -304,6 +297,8 @@ class TimeLoss:
             names = Sentence("names.with_ops", {"names": names, "time_ps": self.ops_ps})
         if any(name.endswith(OF_LOOP) for name, _, _ in self.large_names()):
             names = Sentence("names.many_calls", {"names": names})
+        elif self.id == "eager" and (self.arguments or {}).get("count", 0) * _RECORDING_PS >= NAMED_SHARE * self.ps:
+            names = Sentence("names.many_ops", {"names": names})
         if self.python_ps >= NAMED_SHARE * self.ps:
             names = Sentence("names.with_python", {"names": names, "time_ps": self.python_ps})
         return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
@@ -355,11 +350,11 @@ class TimeLoss:
         large = sorted(
             (name for name, ps in times.items() if name and ps >= NAMED_SHARE * self.ps), key=lambda name: -times[name]
         )
-        most = next(
-            (names for names in (large[:1], large[:2]) if sum(times[name] for name in names) >= MOSTLY * self.ps), []
-        )
+        telling = list(takewhile(lambda name: not is_of_runtime(name), large))
+        firsts = (telling[:1], telling[:2])
+        most = next((names for names in firsts if sum(times[name] for name in names) >= MOSTLY * self.ps), [])
         some = [Sentence("mostly.some", {"names": joined(most)})] if most else []
-        led = [Sentence("mostly.led", {"name": name}) for name in large[:1]]
+        led = [Sentence("mostly.led", {"name": name}) for name in telling[:1]]
         return [*some, *led, Sentence("mostly.none")]
 
 

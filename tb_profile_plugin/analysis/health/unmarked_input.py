@@ -45,10 +45,10 @@ def longest_waits(hosts: Sequence[HostWithSteps]) -> InputWaits | None:
 
 @per_host(keep=True)
 def waits(host: HostWithSteps) -> InputWaits:
-    """The waits of one host; none where no mark of the program tells where its steps begin."""
+    """The waits of one host; none where no mark of the program tells where its steps begin and end."""
     steps, plane = host.steps, host.cpu
     no_waits = InputWaits(host.name, 0, 0, 0)
-    if plane is None or len(steps) < 2:
+    if plane is None or len(steps) < 2 or steps.source == "functions":
         return no_waits
     threads = host.trace.slice_of(plane)
     marks = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start

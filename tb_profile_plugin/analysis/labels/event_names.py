@@ -42,9 +42,16 @@ _DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
 """Of the file that a function is in."""
 _EAGER_CALL = regex(rf"{vocabulary.EAGER_OP_CALL}(?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
 """TensorFlow's call of a function that it traced, or of a single op."""
+_OF_RUNTIME = regex(r"ExecutorState::|ThunkExecutor::|BufferSequencingEvent::|\w*P[Jj][Rr]t\w*::|\w*LoadedExecutable::")
+"""Functions of TensorFlow's executor and of XLA's runtimes, which run whatever a program asks for."""
 _UNNAMED = {"function": "tf.function"}
 """What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
 _CUT = "…"
+
+
+def is_of_runtime(name: str) -> bool:
+    """Whether an event is a function inside of a runtime, whose name tells a reader nothing of the program."""
+    return bool(_OF_RUNTIME.match(name))
 
 
 @lru_cache(maxsize=65536)

@@ -97,8 +97,8 @@ def _window_sums(edges: I64, columns: LabelColumns, states: Int, names: Int, eve
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count, name_long_ps = np.zeros((windows, names), np.int64), np.zeros((windows, names), np.int64)
     run_end, run_ps = 0, np.int64(0)
-    # The window in which each event was met last, and a bit for each of its states there.
-    last_window, state_bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
+    # By event: the window in which it was met last, from 1 on, and below that 32 bits for its states there.
+    last_met = np.zeros(events, np.int64)
     first = 0
     for i in range(len(state)):
         begin, end, current = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
@@ -111,11 +111,11 @@ def _window_sums(edges: I64, columns: LabelColumns, states: Int, names: Int, eve
             run_ps = interval_edges[run_end] - begin
         name = np.int64(row_of_label[current * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
         if name >= 0:
-            row, bit = event[i], np.int32(1) << np.int32(current)
-            state_bits[row] = state_bits[row] if last_window[row] == first else np.int32(0)
-            last_window[row] = first
-            name_count[first, name] += (state_bits[row] & bit) == 0
-            state_bits[row] |= bit
+            met, bit = last_met[event[i]], np.int64(1) << current
+            if met >> 32 != first + 1:
+                met = np.int64(first + 1) << 32
+            name_count[first, name] += (met & bit) == 0
+            last_met[event[i]] = met | bit
         window = first
         while begin < end and window < windows:
             until = min(end, edges[window + 1])

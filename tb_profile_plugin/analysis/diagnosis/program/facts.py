@@ -101,6 +101,8 @@ PADS_TO_LENGTH = "pads_to_length"
 """An input pipeline of TensorFlow pads rows of any length to one that is always the same."""
 CALLS_PYTHON = "calls_python"
 """Ops of TensorFlow in the steps call functions of Python."""
+CALLS_FUNCTIONS = "calls_functions"
+"""Steps of TensorFlow run many ops one by one, and a ``tf.function`` beside them."""
 REGULARIZES_TABLES = "regularizes_tables"
 """An optimizer of TensorFlow changes whole tables, of which a regularizer has gradients, too."""
 UPDATES_TABLES = "updates_tables"
@@ -262,6 +264,9 @@ NOT_FINE = WASTEFUL | {
 }
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(
-    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, FSDP, SPARSE_GRADIENTS, USES_DATALOADER}
+    {
+        *("", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, CALLS_FUNCTIONS, ONE_PROGRAM, DDP, FSDP),
+        *(SPARSE_GRADIENTS, USES_DATALOADER),
+    }
 )
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

@@ -28,6 +28,7 @@ _OF_CAPTURE = (ON_CPU, TRACED)
 _NO_USE = {
     ("optimizer", SPARSE_GRADIENTS),
     ("elementwise", SPARSE_GRADIENTS),
+    ("other_optimizer", SPARSE_GRADIENTS),
     ("optimizer", FUSED),
     ("float32", NO_TENSOR_CORES),
     ("input", PREFETCHES),

@@ -38,6 +38,7 @@ STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.functi
 BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.function."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
+INTO_FUNCTION_TENSORFLOW = "Put the ops outside the tf.function into it, or run them every N steps."
 ARGUMENTS_ONCE_JAX = (
     "Put arrays on the mesh (jax.device_put with a NamedSharding), once if they stay the same. "
     "Now each call copies them from one device."
@@ -164,6 +165,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Call the function of tf.map_fn once for the whole batch, or use tf.vectorized_map (or jit_compile=True)."
     ),
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
+    **{(cause, TENSORFLOW, facts.CALLS_FUNCTIONS): INTO_FUNCTION_TENSORFLOW for cause in ("eager", "dispatch")},
     ("dispatch", TENSORFLOW, facts.SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",

@@ -16,7 +16,7 @@ from ....model.host import HostWithSteps
 from ....model.names import op_names
 from ....model.per_host import per_host
 from ....runtime.arrays import Array
-from ....runtime.messages import Message
+from ....runtime.messages import Message, listed
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.states import State
@@ -37,6 +37,7 @@ from ..program.jax_facts import (
     updated_copies_share,
 )
 from ..program.program_facts import ProgramFacts
+from ..program.tensorflow.single_ops import largest_single_ops
 from ..program.tensorflow.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from ..program.tensorflow.tensorflow_loops import map_loop, table_gradients_ps
 from ..program.tensorflow.tensorflow_tables import whole_tables
@@ -285,6 +286,18 @@ def _one_call(hosts: Sequence[HostWithSteps], all_count: int) -> Remedy | None:
     return remedy(JAX, "eager")._replace(text=text)
 
 
+def ops_into_function(hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
+    """What helps where a function of TensorFlow has single ops beside it, by their names; None elsewhere."""
+    advice = remedy(program.framework, "eager", facts=program.facts)
+    names = next(filter(None, map(largest_single_ops, hosts)), [])
+    if advice.fact != facts.CALLS_FUNCTIONS or not names:
+        return None
+    text = Message(
+        "Put {names} and other ops outside the tf.function into it, or run them every N steps.", names=listed(names)
+    )
+    return advice._replace(text=text)
+
+
 def calling_function_of(hosts: Sequence[HostWithSteps]) -> CallingFunction:
     """That of the host on which a function makes most calls."""
     return max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
@@ -328,5 +341,8 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=min(wasted_ps[fact], work.ps))
 
 
-NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), repeated_program, map_loop, kernel_ops, optimizer_share)
+NEEDS = (
+    *(*_WASTED_PS.values(), *_WASTED_SHARES.values()),
+    *(repeated_program, map_loop, largest_single_ops, kernel_ops, optimizer_share),
+)
 """Per-host functions that these merge."""

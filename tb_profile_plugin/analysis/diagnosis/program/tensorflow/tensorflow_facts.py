@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .....formats.columns import vocabulary
 from .....model.host import HostWithSteps
 from .....runtime.regex import regex
 from ....activity.inferred_waits import PYTHON_OP
@@ -17,18 +16,18 @@ from ....tfdata.iterator_calls import pipelines
 from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
+from .single_ops import SINGLE_OP, calls_functions
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps
 from .tensorflow_tables import table_copies_ps, whole_tables
 
-_SINGLE_OP = vocabulary.EAGER_OP_CALL
-_SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
-_READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
-_OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
+_SUMMARY = regex(rf"{SINGLE_OP}Write\w*Summary")
+_READ, _ASSIGN, _CONSTANT = (f"{SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
+_OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
 _TRAINS = ("radient", "Grad", "Backprop", "Apply", "Assign")
 """Parts of the names of what computes gradients, or updates variables."""
-_FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
+_FILL_TABLE = regex(rf"{SINGLE_OP}(?:LookupTableImport|InitializeTable)")
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
@@ -64,6 +63,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.GATHERS_IN_LOOP: 0 < _MUCH_OF_STEPS * step_ps <= table_gradients_ps(host),
         facts.SORTS_ROWS: 0 < _MUCH_OF_STEPS * step_ps <= sorted_rows_ps(host),
         facts.SINGLE_OPS: runs_single_ops,
+        facts.CALLS_FUNCTIONS: runs_single_ops and calls_functions(host),
         facts.WRITES_SUMMARIES: runs_single_ops and _prepares_summaries(host),
         facts.INFERS: not runs_single_ops and not trains,
     }
@@ -88,7 +88,7 @@ def _copies_weights(host: HostWithSteps) -> bool:
     if not len(steps) or not len(assigned := trace.events_named(_ASSIGN.__eq__)):
         return False
     begin_of = {name: np.sort(trace.begin[trace.events_named(name.__eq__)]) for name in (_READ, _CONSTANT)}
-    ops = trace.by_time(trace.events_named(lambda name: name.startswith(_SINGLE_OP)))
+    ops = trace.by_time(trace.events_named(lambda name: name.startswith(SINGLE_OP)))
     is_of_weights, ends = trace.are_named(ops, _OF_WEIGHTS.__contains__), np.sort(trace.end[assigned])
     spans_ps = op_count = weight_count = 0
     for begin, end in zip(steps.begin.tolist(), steps.end.tolist(), strict=True):
@@ -124,7 +124,7 @@ def _is_much_of_compute(host: HostWithSteps, scope: str) -> bool:
 def _prepares_summaries(host: HostWithSteps) -> bool:
     """Whether half of the single ops in steps begin between the first and the last summary of their step."""
     steps, begin = host.steps, host.trace.begin
-    ops = np.sort(begin[host.trace.events_named(lambda name: name.startswith(_SINGLE_OP))])
+    ops = np.sort(begin[host.trace.events_named(lambda name: name.startswith(SINGLE_OP))])
     summaries = np.sort(begin[host.trace.events_named(_SUMMARY.match)])
     first, end = np.searchsorted(summaries, (steps.begin, steps.end))
     first, end = first[end > first], end[end > first]
