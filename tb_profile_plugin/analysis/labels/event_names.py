@@ -42,7 +42,7 @@ _DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
 """Of the file that a function is in."""
 _EAGER_CALL = regex(rf"{vocabulary.EAGER_OP_CALL}(?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
 """TensorFlow's call of a function that it traced, or of a single op."""
-_OF_RUNTIME = regex(r"ExecutorState::|ThunkExecutor::|BufferSequencingEvent::|\w*P[Jj][Rr]t\w*::|\w*LoadedExecutable::")
+_OF_RUNTIME = regex(r"ExecutorState::|ThunkExecutor::|BufferSequencingEvent::|(?:Common)?P[Jj][Rr]t\w*::")
 """Functions of TensorFlow's executor and of XLA's runtimes, which run whatever a program asks for."""
 _UNNAMED = {"function": "tf.function"}
 """What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
