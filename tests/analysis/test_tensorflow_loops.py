@@ -65,6 +65,23 @@ def test_other_loops_have_no_such_remedy(count: int, each: int, name: str) -> No
     assert "tf.map_fn" not in overhead(host).remedy.text
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "holds"),
+    [
+        ("model/lstm_1/while/body/_7/model/lstm_1/while/add:AddV2", 40, True),
+        ("gradient_tape/model/lstm_1/while/model/lstm_1/while_grad/body/_7/add:AddV2", 40, True),
+        ("model/lstm_1/while/body/_7/model/lstm_1/while/add:AddV2", 4, False),
+        ("model/dense_1/meanwhile/add:AddV2", 40, False),
+        (MAP, 40, False),
+    ],
+    ids=["a recurrent layer", "its gradient", "few turns", "no loop", "tf.map_fn"],
+)
+def test_turns_of_a_recurrent_layer_are_what_a_step_is(name: str, count: int, holds: bool) -> None:
+    host = turns(count, 20, name)
+    assert ("takes_turns" in program_facts(host)) == holds
+    assert ("shorter sequences" in overhead(host).remedy.text) == holds
+
+
 GRADIENTS = "gradient_tape/while/while_grad/body/_88/gradient_tape/while/gradients/AddN"
 
 

@@ -40,6 +40,12 @@ def test_rows_of_any_length_that_are_padded_to_one(batches: str, rows: str, pads
     assert work.remedy.text.startswith("Pad batches to their longest row") == pads
 
 
+def test_turns_over_padded_rows_are_padded_less() -> None:
+    loop = " ".join(f"lstm/while/body/_7/lstm/while/add:AddV2[{100 + 40 * turn},10]" for turn in range(20))
+    for batches, pads in (("[12,120]", True), ("[12,?]", False)):
+        assert ("pads_turns" in program_facts(padded(batches, "[?]", loop))) == pads
+
+
 @pytest.mark.parametrize(
     ("ops", "calls"), [(f"{MATMUL} x/EagerPyFunc:EagerPyFunc[910,50]", True), (MATMUL, False)], ids=["a call", "none"]
 )

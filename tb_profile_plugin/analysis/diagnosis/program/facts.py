@@ -99,6 +99,10 @@ COPIES_TABLES = "copies_tables"
 """TensorFlow copies whole tables to look rows of them up, for a notable part of the steps."""
 PADS_TO_LENGTH = "pads_to_length"
 """An input pipeline of TensorFlow pads rows of any length to one that is always the same."""
+TAKES_TURNS = "takes_turns"
+"""Most ops of TensorFlow's steps are those of a loop whose turns need the one before, as of a recurrent layer."""
+PADS_TURNS = "pads_turns"
+"""The same, over rows that an input pipeline pads to one length: each turn is one place of a row."""
 CALLS_PYTHON = "calls_python"
 """Ops of TensorFlow in the steps call functions of Python."""
 CALLS_FUNCTIONS = "calls_functions"
@@ -266,7 +270,7 @@ NOT_FINE = WASTEFUL | {
 KINDS_OF_PROGRAMS = frozenset(
     {
         *("", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, CALLS_FUNCTIONS, ONE_PROGRAM, DDP, FSDP),
-        *(SPARSE_GRADIENTS, USES_DATALOADER),
+        *(SPARSE_GRADIENTS, USES_DATALOADER, TAKES_TURNS, PADS_TURNS),
     }
 )
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

@@ -43,6 +43,9 @@ UPDATE_ROWS_TENSORFLOW = (
     "change all rows."
 )
 NO_PYTHON_TENSORFLOW = "Move tf.py_function out of the step, so that XLA can fuse its ops (jit_compile=True)."
+LARGER_TURNS_TENSORFLOW = (
+    "Take larger batches, or shorter sequences: each turn of the loop over a sequence runs small ops."
+)
 PAD_LESS_TENSORFLOW = (
     "Pad batches to their longest row, or bucket rows by length, where lengths differ: padded_batch pads all to one."
 )
@@ -202,6 +205,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Look up rows before the loop (tf.gather): in each turn, the gradient fills the whole table."
     ),
     ("compute", TENSORFLOW, facts.PADS_TO_LENGTH): PAD_LESS_TENSORFLOW,
+    **{(cause, TENSORFLOW, facts.PADS_TURNS): PAD_LESS_TENSORFLOW for cause in ("dispatch", "executor")},
+    **{(cause, TENSORFLOW, facts.TAKES_TURNS): LARGER_TURNS_TENSORFLOW for cause in ("dispatch", "executor")},
     ("elementwise_types", TENSORFLOW, facts.CALLS_PYTHON): NO_PYTHON_TENSORFLOW,
     ("compute", TENSORFLOW, facts.REGULARIZES_TABLES): REGULARIZE_ROWS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,

@@ -18,7 +18,7 @@ from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
 from .single_ops import SINGLE_OP, calls_functions
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
-from .tensorflow_loops import map_loop, table_gradients_ps
+from .tensorflow_loops import map_loop, table_gradients_ps, takes_turns
 from .tensorflow_tables import table_copies_ps, whole_tables
 
 _SUMMARY = regex(rf"{SINGLE_OP}Write\w*Summary")
@@ -47,8 +47,11 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
     trains = any(word in name for name in host.trace.names for word in _TRAINS)
+    pads, turns = any(map(pads_to_length, pipelines(host))), takes_turns(host)
     holds = {
-        facts.PADS_TO_LENGTH: any(map(pads_to_length, pipelines(host))),
+        facts.PADS_TO_LENGTH: pads,
+        facts.TAKES_TURNS: turns,
+        facts.PADS_TURNS: pads and turns,
         facts.CALLS_PYTHON: _calls_python(host),
         facts.COPIES_WEIGHTS: _copies_weights(host),
         facts.PREFETCHES: _prefetches(host),

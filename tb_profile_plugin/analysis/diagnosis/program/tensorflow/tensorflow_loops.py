@@ -21,10 +21,14 @@ _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
 """Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.
 Recurrent layers have loops without ``map``, whose turns need the turn before.
 """
+_OF_TURNS = regex(r"(?:[^:]*/)?while(?:_grad)?(?:_\d+)?/")
+"""Begin of the names of ops in any loop."""
 _SUM_OF_ROWS, _OF_LOOP_GRADIENT = ":UnsortedSegmentSum", "while_grad"
 """End of the name of the op that makes the gradient of a whole table of that of the rows which a turn looked up; scope
 of the gradient of a loop.
 """
+_MOST_OPS = 0.6
+"""Share of a step's ops that are a loop's, where its turns are what the step is."""
 _LEAST_TURNS = 10
 """So many turns in a step are worth one call for all elements."""
 
@@ -75,6 +79,19 @@ def map_loop(host: HostWithSteps) -> MapLoop | None:
         share=float(loop_ps[[State.COMPUTE, State.DISPATCH]].sum() / all_ps.sum()),
         overhead_share=float(loop_ps[State.DISPATCH] / max(all_ps[State.DISPATCH], 1)),
     )
+
+
+@per_host(keep=True)
+def takes_turns(host: HostWithSteps) -> bool:
+    """Whether most ops of the steps are those of loops other than ``tf.map_fn``'s, of ten turns and more."""
+    trace = host.trace
+    if not any(map(_OF_TURNS.match, trace.names)):
+        return False
+    ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    ops = from_first_step(host, ops)
+    of_loops = ops[trace.are_named(ops, lambda name: _OF_TURNS.match(name) and not _OF_MAP.match(name))]
+    turns = np.bincount(trace.name_of[of_loops]).max(initial=0)
+    return len(of_loops) > _MOST_OPS * len(ops) and bool(turns >= _LEAST_TURNS * len(host.steps) > 0)
 
 
 @per_host(keep=True)
