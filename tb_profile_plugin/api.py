@@ -18,7 +18,7 @@ from .analysis.digest.record import Digest
 from .analysis.ops.device_ops import device_ops
 from .analysis.ops.gpu_kernels import launches
 from .analysis.ops.host_ops import host_ops
-from .analysis.steps.choice_names import TYPICAL, valid_choice
+from .analysis.steps.choice_names import TYPICAL, checked_choice
 from .analysis.steps.step_time import NEEDS
 from .export.frames import details, events, figures, tables
 from .export.frames.frame import Frame
@@ -208,7 +208,7 @@ class Capture(Session):
         self, op: str, factor: float = 0.5, host: str = "", *, steps: str = TYPICAL, step_event: str = ""
     ) -> Scaled:
         """What a step would take at least if one op took another time; see `analysis.diagnosis.scaled`."""
-        return scaled(self.select(host, step_event=step_event), op, factor, valid_choice(steps))
+        return scaled(self.select(host, step_event=step_event), op, factor, checked_choice(steps))
 
     def events(
         self,

@@ -130,6 +130,7 @@ def _trend(args: argparse.Namespace) -> int:
 
 def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     from ..analysis.compare.load import Source
+    from ..analysis.steps.choice_names import TYPICAL
     from ..store import Logdir
     from ..store.result_cache import ResultCache
 
@@ -144,11 +145,11 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
         raise problem_error("no_sessions", message, where=args.logdir, status=404)
     digests = []
     for stored in sessions:
-        source = Source(stored.name, stored, None, "", args.step_event, args.steps or "typical")
+        source = Source(stored.name, stored, digest=None, step_event=args.step_event, steps=args.steps or TYPICAL)
         try:
             digests.append((stored.name, digest_of_source(source, cache, args.executor)))
         except ProblemError as error:
             warn(Message("Left out {session}: {problem}", session=stored.name, problem=str(error.problem)))
     if not digests:
-        raise problem_error("no_sessions", "No session can be read.", where=args.logdir)
+        raise problem_error("no_sessions", "No session can be read.", where=args.logdir, status=404)
     return digests

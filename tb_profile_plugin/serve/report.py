@@ -21,7 +21,7 @@ from .. import store
 from ..analysis.digest import embedded
 from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
-from ..analysis.steps.choice_names import TYPICAL, valid_choice
+from ..analysis.steps.choice_names import TYPICAL, checked_choice
 from ..export import share
 from ..export.pseudonyms import Pseudonyms
 from ..export.report import summary
@@ -99,7 +99,7 @@ def report(  # noqa: PLR0913 - its options
     script, notices = _script_and_notices()
     if base is not None and base.stored.files == session.stored.files:
         raise problem_error("same_session", "The base is this session itself.", "Choose another session.")
-    checked_steps = valid_choice(steps)
+    checked_steps = checked_choice(steps)
     if window and not as_is:
         window = window._replace(shifts={share.alias(session, name): ps for name, ps in window.shifts.items()})
     sessions = [session] if base is None else [session, base]

@@ -67,20 +67,18 @@ class _Writer:
         yield message(_PACKET, number(_SEQUENCE, self._sequence) + number(_FLAGS, _NAMES_CLEARED))
         lane_index = 0
         for order, section in enumerate(self._timeline.sections):
-            process = self._uuid(order, 0, 0)
+            process = self._uuid(order, 0)
             pid = self._sequence * 1000 + order
             process_fields = number(_PID, pid) + text(_PROCESS_NAME, f"{self._host.name} {section.name}")
             yield self._descriptor(number(_TRACK_UUID, process) + message(_PROCESS, process_fields))
             for index, lane in enumerate(section.lanes):
                 rows = self._timeline.rows[lane_index]
-                yield from self._lane(section, lane, rows, process, self._uuid(order, index + 1, 0))
+                yield from self._lane(section, lane, rows, process, self._uuid(order, index + 1))
                 lane_index += 1
 
-    def _uuid(self, section: int, lane: int, row: int) -> int:
-        """Of a section (lane 0), of one of its lanes (row 0) or of a lane's row, each counted from 1; rows of a lane
-        follow the lane.
-        """
-        return self._sequence << 48 | section << 32 | lane << 16 | row + 1
+    def _uuid(self, section: int, lane: int) -> int:
+        """Of a section (lane 0), or of one of its lanes, counted from 1; those of a lane's rows follow the lane's."""
+        return self._sequence << 48 | section << 32 | lane << 16 | 1
 
     def _descriptor(self, track: bytes) -> bytes:
         return message(_PACKET, message(_DESCRIPTOR, track) + number(_SEQUENCE, self._sequence))

@@ -97,11 +97,13 @@ def _self_times(lane: Lane, low: int, end_ps: int) -> Array:
 
 @jit
 def _subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
-    """Subtract from each event's ``self_ps``, in place, what its direct children cover."""
+    """Subtract from each event's ``self_ps``, in place, the durations of its direct children; not below 0, where these
+    overlap.
+    """
     for i in range(len(parent)):
         parent_event = parent[i]
         if parent_event >= 0:
-            self_ps[parent_event] = max(0, self_ps[parent_event] - (min(end[i], end[parent_event]) - begin[i]))
+            self_ps[parent_event] = max(0, self_ps[parent_event] - (end[i] - begin[i]))
 
 
 @jit

@@ -11,7 +11,7 @@ from ..analysis.diagnosis.headlines import input_headline
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged, uses_tf_data
-from ..analysis.steps.choice_names import valid_choice
+from ..analysis.steps.choice_names import checked_choice
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import FILE_READERS, transformation_ps
@@ -185,7 +185,7 @@ _NEEDS = (
 )
 def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Does the input pipeline keep up with the model?"""
-    diagnosis = diagnose(hosts, valid_choice(steps))
+    diagnosis = diagnose(hosts, checked_choice(steps))
     step_times = diagnosis.typical.steps
     tf_data = uses_tf_data(merged([host_ops(host) for host in hosts]))
     input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts)

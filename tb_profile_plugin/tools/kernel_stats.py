@@ -244,7 +244,7 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             | _cost_columns(hosts, [group.name for group in by_op], (*COSTS, *BOUND)),
             "by_scope": _group_columns("op", by_scope, total_ps, lambda kernel: kernel.name),
             "shares": _share_columns(all_kernels, total_ps, cores if has_tensor_cores else ""),
-            "copies": _copy_columns(gpu_copies.all_copies(hosts)),
+            "copies": _copy_columns(gpu_copies.copies_by_direction(hosts)),
             "devices": device_values(gpus),
         },
         Headline(*kernel_verdict(facts, by_kernel[0], host_device_type(gpus[0][0]) if gpus else ""))

@@ -19,7 +19,7 @@ from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
 from ..analysis.statistics import summary
 from ..analysis.steps import step_coverage
-from ..analysis.steps.choice_names import valid_choice
+from ..analysis.steps.choice_names import checked_choice
 from ..analysis.steps.step_time import by_category
 from ..analysis.steps.typical_times import Typical
 from ..analysis.tfdata import iterator_calls
@@ -209,7 +209,7 @@ _NEEDS = (
 )
 def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
-    diagnosis = diagnose(hosts, valid_choice(steps))
+    diagnosis = diagnose(hosts, checked_choice(steps))
     step_times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = uses_tf_data(on_host)

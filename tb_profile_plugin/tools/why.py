@@ -18,7 +18,7 @@ from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import merged
 from ..analysis.steps import step_coverage
-from ..analysis.steps.choice_names import valid_choice
+from ..analysis.steps.choice_names import checked_choice
 from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
 from ..model.host import HostWithSteps
@@ -213,7 +213,7 @@ _UNUSUAL = Table(
 )
 def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
-    diagnosis = diagnose(hosts, valid_choice(steps), replays=True)
+    diagnosis = diagnose(hosts, checked_choice(steps), replays=True)
     path = path_figures(hosts, diagnosis.typical)
     notes = capture_health.findings(session, hosts)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {

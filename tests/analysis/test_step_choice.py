@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.steps.choice_names import (
     SELECTED,
     UNUSUAL,
     WARM_UP,
-    valid_choice,
+    checked_choice,
 )
 from tb_profile_plugin.analysis.steps.step_choice import Choice, choose
 from tb_profile_plugin.runtime.problems import ProblemError
@@ -38,7 +38,7 @@ def test_warm_up_by_the_least_standard_error() -> None:
 
 
 def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> None:
-    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, valid_choice
+    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, checked_choice
 
 
 def test_a_warm_up_ends_at_the_first_step_like_later_ones() -> None:
@@ -126,7 +126,7 @@ def test_a_range_where_there_are_no_steps_is_refused() -> None:
 @pytest.mark.parametrize("wanted", ["", "5", "7-3", "a-b", "1-9999999999999999999", "-1-3", "all "])
 def test_what_is_no_choice(wanted: str) -> None:
     with pytest.raises(ProblemError, match="is not a choice of steps"):
-        valid_choice(wanted)
+        checked_choice(wanted)
 
 
 @given(st.lists(st.integers(1, 10**15), max_size=40), st.sampled_from(["typical", "all", "2-5"]))

@@ -158,7 +158,7 @@ def test_streams_and_what_only_tells_about_them() -> None:
     (device,) = one.devices
     assert list(device.lines.name) == ["Stream #7(Compute,MemcpyH2D)", "Annotations #7", "Synchronisation #7"]
     assert one.stream_lines(device).tolist() == [0]
-    assert [(each.kind, each.bytes) for each in gpu_copies.all_copies([one])] == [("MemcpyHToD", 4096)]
+    assert [(each.kind, each.bytes) for each in gpu_copies.copies_by_direction([one])] == [("MemcpyHToD", 4096)]
     assert sorted(one.trace.links.target.tolist()) == sorted(one.trace.stat("correlation_id")[0][1:3].tolist())
     kinds = {lane.name: lane.kind for lane in lanes.lane_set(one).lanes}
     assert kinds["Framework Ops"] == "ops" and kinds["Steps"] == "steps"

@@ -55,8 +55,8 @@ class CopyExposure:
 @per_host(keep=True)
 def copies(host: Host) -> list[CopyExposure]:
     """All copies that devices recorded; most time first."""
-    all_copies = [group for work in device_work(host) for group in _device_copies(host, work)]
-    return sorted(all_copies, key=lambda group: -group.ps)
+    copies_by_direction = [group for work in device_work(host) for group in _device_copies(host, work)]
+    return sorted(copies_by_direction, key=lambda group: -group.ps)
 
 
 def _device_copies(host: Host, work: DeviceWork) -> list[CopyExposure]:

@@ -16,15 +16,15 @@ from ...runtime.records import record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
 from .gap_tables import HostThreads, KnownWaits, Layers, Pieces
-from .known_waits import BETWEEN_PS, awaited_events, general_causes, wait_calls
+from .known_waits import USUAL_PAUSE_PS, awaited_events, general_causes, wait_calls
 from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind
 from .states import CAUSES, State
 from .thread_classes import Activity, activity, have_state
 
 _MICROSECOND = 10**6
 """ps."""
-_BETWEEN_COLLECTIVES_PS = 1500 * _MICROSECOND
-"""`BETWEEN_PS` before a collective."""
+_USUAL_PAUSE_OF_COLLECTIVES_PS = 1500 * _MICROSECOND
+"""`USUAL_PAUSE_PS` before a collective."""
 _ANY_PAUSE_PS = int(np.iinfo(np.int64).max)
 """Longer than any pause."""
 _LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
@@ -60,21 +60,14 @@ class Moments(TouchingIntervals):
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    return _moments_of_first(host, len(device_work(host)))
+    return moments_of_host(host) if device_work(host) else ()
 
 
 @per_host
 def moments_of_host(host: Host) -> tuple[Moments, ...]:
     """`moments`; where devices recorded nothing, what the CPU computes stands for their work."""
-    return moments(host) or _moments_of_first(host, len(host_work(host)))
-
-
-def _moments_of_first(host: Host, count: int) -> tuple[Moments, ...]:
-    """The moments of the first ``count`` of `host_work`."""
-    if not count:
-        return ()
     general = general_causes(host, host.window)
-    return tuple(_moments_of_device(host, device, general) for device in range(count))
+    return tuple(_moments_of_device(host, device, general) for device in range(len(host_work(host))))
 
 
 def latency(work: DeviceWork) -> int:
@@ -168,8 +161,8 @@ def _usual_pause_ps(work: DeviceWork, latency_ps: int) -> Array:
     """int64[len(Kind), 2] ps: usual pauses by kind, and by whether an earlier event has the same launch; ``latency_ps``
     is `latency`.
     """
-    pause_ps = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
-    pause_ps[Kind.COLLECTIVE] = _BETWEEN_COLLECTIVES_PS
+    pause_ps = np.full((len(Kind), 2), USUAL_PAUSE_PS, np.int64)
+    pause_ps[Kind.COLLECTIVE] = _USUAL_PAUSE_OF_COLLECTIVES_PS
     if work.runs_programs:
         # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
         pause_ps[:, 0], pause_ps[:, 1] = latency_ps, _ANY_PAUSE_PS

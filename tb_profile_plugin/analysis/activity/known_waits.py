@@ -20,7 +20,7 @@ from .layers import first_kind
 from .states import State
 from .thread_classes import activity, event_classes, have_state
 
-BETWEEN_PS = 10**7
+USUAL_PAUSE_PS = 10**7
 """How long a device may pause between two events that were both launched before (10 µs)."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
 """Begins of the names of calls that make a stream wait."""
@@ -149,8 +149,8 @@ def awaited_events(host: Host, device: int) -> Array:
     (0, 0, -1) for nothing; no rows where none waits for any.
 
     A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
-    for the event of another device that ended last before it began, if that was within `BETWEEN_PS`; then it waits from
-    when that device had begun to work without a longer pause.
+    for the event of another device that ended last before it began, if that was within `USUAL_PAUSE_PS`; then it waits
+    from when that device had begun to work without a longer pause.
     """
     works = host_work(host)
     work, others = works[device], [other for index, other in enumerate(works) if index != device]
@@ -165,15 +165,15 @@ def awaited_events(host: Host, device: int) -> Array:
     begin, end, event = begin[order], end[order], event[order]
     is_waiting = wait_calls(host, device) >= 0
     index = np.searchsorted(end, work.begin, "right") - 1
-    is_waiting &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
+    is_waiting &= (index >= 0) & (work.begin - end[index.clip(0)] <= USUAL_PAUSE_PS)
     awaited[is_waiting] = np.stack((begin, end, event), axis=1)[index[is_waiting]]
     return awaited
 
 
 @per_host
 def _busy_since(host: Host) -> list[Array]:
-    """int64[n] ps by device: for each event since when the device works without a pause longer than `BETWEEN_PS`."""
-    run_begins = [(work, union(work.begin, work.end + BETWEEN_PS)[0]) for work in host_work(host)]
+    """int64[n] ps by device: since when the device works at each event without a longer pause than usual."""
+    run_begins = [(work, union(work.begin, work.end + USUAL_PAUSE_PS)[0]) for work in host_work(host)]
     return [begins[np.searchsorted(begins, work.begin, "right") - 1] for work, begins in run_begins]
 
 

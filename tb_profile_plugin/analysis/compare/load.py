@@ -82,10 +82,10 @@ def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Ses
         return cached
     assert source.stored, "a source is a session or a digest"
     from ..digest.digest import digest
-    from ..steps.choice_names import valid_choice
+    from ..steps.choice_names import checked_choice
 
     session = open_session()
-    new_digest = digest(session, source.host, source.step_event, valid_choice(source.steps))
+    new_digest = digest(session, source.host, source.step_event, checked_choice(source.steps))
     if not session.unreadable:
         cache.put(source.stored, pack(new_digest.to_json().encode("utf-8", "replace")), *source.question)
     return new_digest
@@ -94,11 +94,11 @@ def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Ses
 def digest_of_session(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
     """The digest of an open session: what its logdir's cache has, else worked out, and kept from now on."""
     from ..digest.digest import digest
-    from ..steps.choice_names import valid_choice
+    from ..steps.choice_names import checked_choice
 
     if not session.neighbours:
-        return digest(session, host, step_event, valid_choice(steps))
-    source = Source(session.name, session.stored, None, host, step_event, valid_choice(steps))
+        return digest(session, host, step_event, checked_choice(steps))
+    source = Source(session.name, session.stored, None, host, step_event, checked_choice(steps))
     return digest_of(source, session.neighbours.result_cache, lambda: session)
 
 

@@ -100,7 +100,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
-    """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it.
+    """The diagnosis over some hosts; ``wanted`` chooses the steps as `step_choice.choose` takes it.
 
     Only with ``replays`` causes have gains and are ranked by these; nothing else differs. What ops of which most were
     not recorded would take cannot be replayed.

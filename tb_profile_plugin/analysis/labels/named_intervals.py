@@ -47,7 +47,9 @@ class WindowSums(NamedTuple):
     name_ps: I64Matrix
     """int64[windows, names]."""
     name_count: I64Matrix
-    """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
+    """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once, and
+    one that goes on in the next window counts in the first.
+    """
     name_long_ps: I64Matrix
     """int64[windows, names]: the part of ``name_ps`` in stretches of 1 ms and more that only that name tells."""
 
@@ -91,9 +93,9 @@ def _label_ps(edges: I64, state: I8, label: I32, states: Int, labels: Int) -> I6
 
 
 @jit
-def _window_sums(edges: I64, columns: LabelColumns, states: Int, names: Int, events: Int) -> WindowSums:
+def _window_sums(window_edges: I64, columns: LabelColumns, states: Int, names: Int, events: Int) -> WindowSums:
     interval_edges, state, event, label, row_of_label = columns
-    windows, labels = len(edges) - 1, len(row_of_label) // states
+    windows, labels = len(window_edges) - 1, len(row_of_label) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count, name_long_ps = np.zeros((windows, names), np.int64), np.zeros((windows, names), np.int64)
     run_end, run_ps = 0, np.int64(0)
@@ -102,7 +104,7 @@ def _window_sums(edges: I64, columns: LabelColumns, states: Int, names: Int, eve
     first = 0
     for i in range(len(state)):
         begin, end, current = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
-        while first < windows - 1 and edges[first + 1] <= begin:
+        while first < windows - 1 and window_edges[first + 1] <= begin:
             first += 1
         if i >= run_end:
             run_end = i + 1
@@ -118,7 +120,7 @@ def _window_sums(edges: I64, columns: LabelColumns, states: Int, names: Int, eve
             last_met[event[i]] = met | bit
         window = first
         while begin < end and window < windows:
-            until = min(end, edges[window + 1])
+            until = min(end, window_edges[window + 1])
             state_ps[window, current] += until - begin
             if name >= 0:
                 name_ps[window, name] += until - begin

@@ -48,7 +48,7 @@ class CopiesOfDevice(NamedTuple):
         return plausible.bandwidth(self.stated_bandwidth, self.peak_bandwidth)
 
 
-def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
+def copies_by_direction(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
     summaries = [summary for host in hosts for summary in copies_of_host(host)]
     return sorted(summaries, key=lambda summary: (-summary.total_ps, summary.device, summary.kind))

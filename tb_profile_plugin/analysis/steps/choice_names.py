@@ -16,7 +16,7 @@ NUMBER_RANGE = regex(r"(\d{1,18})-(\d{1,18})")
 """The first and the last number."""
 
 
-def valid_choice(wanted: str) -> str:
+def checked_choice(wanted: str) -> str:
     """The choice itself; raises `ProblemError` for what is none."""
     match = NUMBER_RANGE.fullmatch(wanted)
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):

@@ -84,11 +84,11 @@ class HostAccount(NamedTuple):
     name_ps: Array
     """int64[windows, names]."""
     name_count: Array
-    """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
+    """int64[windows, names], see `WindowSums`."""
     lines: list[str]
     """Of each of the names the line of the program that it comes from, see `lines_of_names`."""
     name_long_ps: Array
-    """int64[windows, names]: the part of ``name_ps`` in stretches of 1 ms and more that only that name tells."""
+    """int64[windows, names], see `WindowSums`."""
     evidence: list[Interval]
     """The longest intervals of each state and of each of the names, in steps and between them."""
     devices: list[str]
@@ -127,7 +127,7 @@ class HostAccount(NamedTuple):
 
     @property
     def named_times(self) -> NamedTimes:
-        """All devices as one."""
+        """The times of the steps, all devices as one."""
         return NamedTimes(self.state_ps[self.steps], self.names, self.name_ps[self.steps])
 
     @property
@@ -144,10 +144,9 @@ def host_account(host: HostWithSteps) -> HostAccount:
     sums = window_sums(edges, named, len(host.trace))
     step_begin, step_end = (np.ascontiguousarray(ps, np.int64) for ps in (host.steps.begin, host.steps.end))
     silent = _long_silences(host_timeline)
-    first = host.steps.marker[:1][host.steps.marker[:1] >= 0]
     return HostAccount(
         has_steps=len(host.steps) > 0,
-        begins_ahead=bool((host.trace.begin[first] < host.steps.begin[: len(first)]).any()),
+        begins_ahead=_begins_ahead(host),
         are_replicas=are_on_different_devices(host.trace, host.grouped_steps),
         edges=edges,
         state_ps=sums.state_ps,
@@ -174,6 +173,12 @@ def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTi
     account, named = host_account(host), named_intervals(host, device_timeline)
     sums = window_sums(account.edges, named, len(host.trace))
     return NamedTimes(sums.state_ps[account.steps], named.names, sums.name_ps[account.steps])
+
+
+def _begins_ahead(host: HostWithSteps) -> bool:
+    """`HostAccount.begins_ahead`."""
+    steps = host.steps
+    return len(steps) > 0 and steps.marker[0] >= 0 and bool(host.trace.begin[steps.marker[0]] < steps.begin[0])
 
 
 def _step_ps(begin: Array, end: Array, edges: Array, state_ps: Array, host_timeline: DeviceTimeline) -> Array:

@@ -23,6 +23,8 @@ _DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long, where one
 such deviation lies between it and the others: no cut goes through their tail.
 """
+_MOST_WARM_UP = 1 / 3
+"""Steps that settle only after so many of them never do."""
 _TRIMMED_OF, _LEAST_TRIMMED = 10, 5
 """One of so many steps is left out as the shortest, and one as the longest, where steps are as many as the second."""
 
@@ -122,10 +124,10 @@ def warm_up(duration: Array) -> int:
     left = np.arange(count, 0, -1)
     total, squares = np.cumsum(times[::-1])[::-1], np.cumsum(times[::-1] ** 2)[::-1]
     error = ((squares - total**2 / left) / left**2)[: count // 2 + 1]
-    # Rounded to 0.001 ps², so that sums in another order choose the same.
+    # Rounded to 0.001 ps², so that of steps which last equally long none is left out for the last bits of a sum.
     dropped = int(np.argmin(error.round(3)))
     slower = dropped and duration[:dropped].mean() > duration[dropped:].mean()
-    return dropped if slower and 3 * dropped <= count else 0
+    return dropped if slower and dropped <= _MOST_WARM_UP * count else 0
 
 
 def are_unusual(duration: Array) -> Array:

@@ -35,7 +35,7 @@ class StepTimes:
     state_ps: Array
     """int64[n, len(State)]: sums to the step's duration."""
     wanted: str = ALL
-    """Which steps averages go over, as `typical.choose` takes it."""
+    """Which steps averages go over, as `step_choice.choose` takes it."""
 
     def __len__(self) -> int:
         return len(self.number)

@@ -142,7 +142,7 @@ class Typical(NamedTuple):
 
 
 def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) -> Typical:
-    """The typical step of those that were chosen, ``wanted`` as `typical.choose` takes it; with ``replays`` also
+    """The typical step of those that were chosen, ``wanted`` as `step_choice.choose` takes it; with ``replays`` also
     `Typical.replayed`.
     """
     steps = slowest_steps(hosts, wanted)

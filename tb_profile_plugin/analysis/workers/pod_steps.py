@@ -195,7 +195,7 @@ def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
 
 
 def left_out_reasons(steps: Sequence[PodStep]) -> list[str]:
-    """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
+    """For each step why averages leave it out, empty where they do not: `step_choice.choose` of the slowest workers."""
     if not steps:
         return []
     slowest_workers = [step.workers[int(step.totals_ps.argmax())] for step in steps]

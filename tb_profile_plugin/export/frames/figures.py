@@ -12,7 +12,7 @@ from ...analysis.ops.device_ops import device_ops
 from ...analysis.ops.gpu_kernels import kernel_stats
 from ...analysis.ops.host_ops import host_ops
 from ...analysis.ops.op_table import ON_DEVICE, ON_HOST
-from ...analysis.steps.choice_names import TYPICAL, valid_choice
+from ...analysis.steps.choice_names import TYPICAL, checked_choice
 from ...analysis.steps.step_time import host_steps
 from ...model import clock
 from ...model.devices.allocations import Allocations, dtype_name, time_zero_ps
@@ -123,7 +123,7 @@ TABLES = (_STEPS, _OPS, _KERNELS, _ALLOCATIONS)
 
 def steps(hosts: Sequence[HostWithSteps], selection: str = TYPICAL) -> Frame:
     """The steps, and their parts in ps, which sum to each."""
-    checked_selection = valid_choice(selection)
+    checked_selection = checked_choice(selection)
     return Frame(_STEPS, [
         _steps(host, shift, checked_selection) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
     ])  # fmt: skip

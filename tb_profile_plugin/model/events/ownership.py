@@ -16,7 +16,7 @@ _OPS = vocabulary.XLA_OPS
 """The line of a TPU whose events are its work; the others show the same work in other terms."""
 
 
-def owned_work(trace: Trace) -> Array:
+def owned_work_ps(trace: Trace) -> Array:
     """int64[n] ps: work that an event launched itself or through what it encloses or leads to.
 
     Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors, else
@@ -32,7 +32,7 @@ def owned_work(trace: Trace) -> Array:
 
 
 def work_events(trace: Trace) -> Array:
-    """int64[k]: the events that `owned_work` counts."""
+    """int64[k]: the events that `owned_work_ps` counts."""
     parts = [np.empty(0, np.int64)]
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):

@@ -48,12 +48,12 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     if not is_ended.any() or name_ps[is_ended].sum() < _LEAST_ENDED_SHARE * name_ps.sum():
         return count
     recorded = int(np.bincount(last[is_ended], name_ps[is_ended]).argmax()) + 1
-    goes_on = (first < recorded).all() and _host_goes_on(trace, step, recorded, count)
+    goes_on = (first < recorded).all() and _host_repeats_itself(trace, step, recorded, count)
     before_ps, after_ps = (median(lengths) for lengths in np.split(steps.length, [recorded]))
     return recorded if goes_on and before_ps <= _MOST_RATIO * after_ps <= _MOST_RATIO**2 * before_ps else count
 
 
-def _host_goes_on(trace: Trace, step: Array, recorded: int, count: int) -> bool:
+def _host_repeats_itself(trace: Trace, step: Array, recorded: int, count: int) -> bool:
     """Whether what the host does in each recorded step, but for launches, it does in each of the others, too."""
     is_other = trace.on_device | (step < 0)
     is_other[trace.links.source[trace.links.kind == LAUNCH]] = True

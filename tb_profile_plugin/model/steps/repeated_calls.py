@@ -38,14 +38,14 @@ class Candidate:
     count: int
     """Its outermost calls."""
     work_ps: int
-    """What they led to on the devices, ps; where devices recorded nothing, what `owned_work` takes for work."""
+    """What they led to on the devices, ps; where devices recorded nothing, what `owned_work_ps` takes for work."""
     host_ps: int
     """How long the calls themselves last, ps."""
 
 
 def candidates(trace: Trace) -> list[Candidate]:
     """What may be chosen as steps: marks, numbered events, functions and Python frames; most work first."""
-    work = ownership.owned_work(trace)
+    work = ownership.owned_work_ps(trace)
     marks, _ = trace.once(marked_roots)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     explicit = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
@@ -74,7 +74,7 @@ def step_calls(trace: Trace) -> tuple[Array, Array]:
     the function that was called once is the step. Helpers own little work, so they never win. Where no name owns half
     of the work and the thread's calls follow one another in rounds, a round is a step.
     """
-    work = ownership.owned_work(trace)
+    work = ownership.owned_work_ps(trace)
     calls = _calls_with_work(trace, work)
     if not len(calls):
         return calls, calls

@@ -88,12 +88,12 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
 def _session_digest(session: Session, request: Request) -> Digest:
     """The digest of the host and steps that the request names."""
     from ...analysis.compare.load import digest_of_session
-    from ...analysis.steps.choice_names import TYPICAL, valid_choice
+    from ...analysis.steps.choice_names import TYPICAL, checked_choice
 
     host = request.args.get("host", "")
     # `digest_of_session` calls all hosts "", also where there is only one: it is kept under that name.
     host = "" if host == ALL_HOSTS or [host] == [*session.hosts] else host
-    steps = valid_choice(request.args.get("steps", "") or TYPICAL)
+    steps = checked_choice(request.args.get("steps", "") or TYPICAL)
     return digest_of_session(session, host, request.args.get("step_event", ""), steps)
 
 

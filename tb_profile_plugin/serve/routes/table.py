@@ -194,7 +194,7 @@ def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
 def _scaled(workspace: Workspace, request: Request) -> Response:
     """The typical step if the op took ``factor`` times as long: a replay, which takes a few hundredths of a second."""
     from ...analysis.diagnosis import scaled as replays
-    from ...analysis.steps.choice_names import TYPICAL, valid_choice
+    from ...analysis.steps.choice_names import TYPICAL, checked_choice
 
     session = workspace.session(required(request, "run"))
     op, factor_text = required(request, "op"), required(request, "factor")
@@ -202,7 +202,7 @@ def _scaled(workspace: Workspace, request: Request) -> Response:
         factor = float(factor_text)
     except ValueError:
         raise parameter_error("factor", Message("factor={factor} is not a number.", factor=repr(factor_text))) from None
-    steps = valid_choice(request.args.get("steps", "") or TYPICAL)
+    steps = checked_choice(request.args.get("steps", "") or TYPICAL)
     hosts = session.select(request.args.get("host", ""), step_event=request.args.get("step_event", ""))
     replay = replays.scaled(hosts, op, factor, steps)
     return responses.data_json(request, replay.as_json())

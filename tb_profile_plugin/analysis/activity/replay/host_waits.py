@@ -64,7 +64,7 @@ def _awaited_streams(
     calls, thread = events.calls_by_thread(host.trace, host.trace.events_named(host_events.waits_for_stream))
     if not len(calls):
         return calls, thread
-    index = launches.indices_from(thread, host.trace.begin[calls])
+    index = launches.first_index_from(thread, host.trace.begin[calls])
     names = host.trace.name_of[events.event]
     previous_launches = [launches.names_at(names, thread, index - offset) for offset in (1, 2)]
     example, site = combine(thread, host.trace.name_of[calls].astype(np.int64), *previous_launches)

@@ -105,7 +105,7 @@ def _stream_pairs(
     """
     stream_pair = np.full((len(calls), 2), -1, np.int64)
     call_ps = host.trace.begin[calls]
-    index = launches.indices_from(thread, call_ps)
+    index = launches.first_index_from(thread, call_ps)
     site, site_and_rank, example_rank = _sites(host, events, launches, index, thread)
     stated = _stated_pairs(host, calls)
     by_site_and_rank = np.argsort(site_and_rank, kind="stable")

@@ -53,7 +53,7 @@ class FirstLaunches(NamedTuple):
     begin: Array
     """int64[k] ps: of each launch."""
 
-    def indices_from(self, thread: Array, moments: Array) -> Array:
+    def first_index_from(self, thread: Array, moments: Array) -> Array:
         """int64[k]: index of the first one from each moment on, on its thread."""
         indices = np.empty(len(moments), np.int64)
         for line in distinct(thread).tolist():

@@ -57,7 +57,7 @@ def inferred_stream_waits(
     is_waiting_kind[kind[pairs[:, 0]]] = True
     rows = np.flatnonzero(is_waiting_kind[kind] & (events.launch >= 0))
     thread = events.thread[rows].astype(np.int64)
-    index = launches.indices_from(thread, events.launch_begin[rows])
+    index = launches.first_index_from(thread, events.launch_begin[rows])
     previous = events.previous()[rows]
     previous_name = np.where(previous >= 0, names[previous], -1)
     launches_before = [launches.names_at(names, thread, index - offset) for offset in (1, 2)]
