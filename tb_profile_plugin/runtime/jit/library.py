@@ -12,6 +12,7 @@ import builtins
 import ctypes
 import json
 import logging
+import os
 import sys
 import zlib
 from array import array
@@ -82,7 +83,8 @@ class Library:
         memory = ctypes.pythonapi.PyMem_RawMalloc, ctypes.pythonapi.PyMem_RawFree
         moving = ctypes.memmove, ctypes.memset
         self._functions.tbp_use(*(ctypes.cast(function, ctypes.c_void_p) for function in (*memory, *moving)))
-        if sys.platform == "linux":  # For large arrays in huge pages, where numpy has its own.
+        # For large arrays in huge pages: where numpy has its own, and unless numpy is told to leave that.
+        if sys.platform == "linux" and os.environ.get("NUMPY_MADVISE_HUGEPAGE") != "0":
             self._functions.tbp_advise_with(ctypes.cast(ctypes.CDLL(None).madvise, ctypes.c_void_p))
         start = ctypes.addressof(ctypes.c_char.in_dll(self._functions, "tbp_table"))
         table = json.loads(ctypes.string_at(start))
