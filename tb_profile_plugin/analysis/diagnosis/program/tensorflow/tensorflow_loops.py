@@ -9,6 +9,7 @@ import numpy as np
 from .....model.host import HostWithSteps
 from .....model.names import op_names
 from .....model.per_host import per_host
+from .....runtime.arrays import Array
 from .....runtime.records import NamedTuple
 from .....runtime.regex import regex
 from ....activity.partition import time_in_windows
@@ -46,13 +47,19 @@ class MapLoop(NamedTuple):
     """Of the time in which the framework works."""
 
 
+@per_host
+def _executed_ops(host: HostWithSteps) -> Array:
+    """int64[k]: the ops that TensorFlow's executors run, ascending."""
+    return host.trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+
+
 @per_host(keep=True)
 def map_loop(host: HostWithSteps) -> MapLoop | None:
     """The loops of a host; None where it has no steps, or only loops of few turns."""
     trace, steps = host.trace, host.steps
     if not len(steps) or not any(map(_OF_MAP.match, trace.names)):
         return None
-    ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    ops = _executed_ops(host)
     is_loop = trace.are_named(ops, _OF_MAP.match)
     if not is_loop.any():
         return None
@@ -87,8 +94,7 @@ def takes_turns(host: HostWithSteps) -> bool:
     trace = host.trace
     if not any(map(_OF_TURNS.match, trace.names)):
         return False
-    ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
-    ops = from_first_step(host, ops)
+    ops = from_first_step(host, _executed_ops(host))
     of_loops = ops[trace.are_named(ops, lambda name: _OF_TURNS.match(name) and not _OF_MAP.match(name))]
     turns = np.bincount(trace.name_of[of_loops]).max(initial=0)
     return len(of_loops) > _MOST_OPS * len(ops) and bool(turns >= _LEAST_TURNS * len(host.steps) > 0)
