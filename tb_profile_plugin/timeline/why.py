@@ -193,7 +193,7 @@ def gap(host: Host, event: int) -> Gap | None:
     begin, end = int(idle.begin[first]), int(idle.end[last])
     next_event = launched_by = ""
     late_ps = None
-    next_moment = int(device_moments.ending_event[gap_number])
+    next_moment = int(device_moments.ending_row[gap_number])
     if next_moment >= 0:
         next_event = short_kernel_names.family(host.trace.name(int(work.event[next_moment])))
         launch = int(work.launch[next_moment])
@@ -245,7 +245,7 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
     begin, end = (int(bounds[gap]) for bounds in gap_bounds(device_moments))
     facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
     arrows = []
-    next_moment = int(device_moments.ending_event[gap])
+    next_moment = int(device_moments.ending_row[gap])
     if cause >= 0:
         facts["meanwhile"] = host.trace.name(cause)
         arrows.append(Arrow(cause, event, Message("host activity")))

@@ -164,7 +164,7 @@ def test_stretches_name_what_the_thread_did_and_what_ends_the_gap() -> None:
     (place,) = np.flatnonzero(idle.begin == (START + 10) * US)
     assert (idle.state[place], idle.end[place]) == (State.PYTHON, (START + 60) * US)
     assert [int(each[idle.gap[place]]) for each in gap_bounds(found)] == [(START + 10) * US, (START + 67) * US]
-    (device,), after = device_work(host), found.ending_event[idle.gap[place]]
+    (device,), after = device_work(host), found.ending_row[idle.gap[place]]
     named = [host.trace.name(event) for event in (idle.event[place], device.launch[after], device.event[after])]
     assert named == ["$time sleep", "cuLaunchKernel", "gemm"]
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tb_profile_plugin.runtime.jit import vectors
-from tb_profile_plugin.runtime.jit.vectors import lowest, where_above, where_equal, where_same
+from tb_profile_plugin.runtime.jit.vectors import equal_mask, greater_mask, lowest_bit, same_mask
 
 numba: Any = pytest.importorskip("numba")
 
 
 def asked(buf: Any, pos: Any, byte: Any) -> Any:
-    equal = where_equal(buf, pos, byte)
-    return equal, where_above(buf, pos, byte), where_same(buf, pos, buf, pos + 1), lowest(equal | 1 << 16)
+    equal = equal_mask(buf, pos, byte)
+    return equal, greater_mask(buf, pos, byte), same_mask(buf, pos, buf, pos + 1), lowest_bit(equal | 1 << 16)
 
 
 def test_compiled_as_in_python() -> None:

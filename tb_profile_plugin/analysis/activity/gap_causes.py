@@ -63,15 +63,15 @@ class Reached(NamedTuple):
 
 
 @jit
-def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
-    """int32[gaps]: `Layers.ending_event`; of several events that begin there the one launched first.
+def rows_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
+    """int32[gaps]: `Layers.ending_row`; of several events that begin there the one launched first.
 
     ``edges`` and ``layer`` are of `Layers`, the others columns of `DeviceWork`.
     """
     gaps = 0
     for state in layer:
         gaps += state < 0
-    ending_event = np.full(gaps, -1, np.int32)
+    ending_row = np.full(gaps, -1, np.int32)
     event, gap = 0, 0
     for i in range(len(layer)):
         if layer[i] >= 0:
@@ -85,9 +85,9 @@ def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, lau
             if first < 0 or (launch[k] >= 0 and (launch[first] < 0 or launch_begin[k] < launch_begin[first])):
                 first = np.int64(k)
             k += 1
-        ending_event[gap] = first
+        ending_row[gap] = first
         gap += 1
-    return ending_event
+    return ending_row
 
 
 def gap_pieces(layers: Layers, work: WorkColumns, waits: KnownWaits, threads: HostThreads) -> Pieces:
@@ -136,7 +136,7 @@ def _add_gap_pieces(
     while layer < len(state_of_layer):
         begin, end, layer_piece = edges[layer], edges[layer + 1], count
         is_gap = state_of_layer[layer] < 0
-        event = np.int64(layers.ending_event[gap]) if is_gap else np.int64(-1)
+        event = np.int64(layers.ending_row[gap]) if is_gap else np.int64(-1)
         if not is_gap:
             count = _add_piece(pieces, count, begin, end, np.int64(state_of_layer[layer]), -1)
         elif event >= 0 and work.launch[event] < 0:

@@ -28,8 +28,8 @@ class Layers(NamedTuple):
     """ps, int64[n + 1]: where each layer begins, and the last one ends."""
     layer: I8
     """int8[n]: the state, -1 for a gap."""
-    ending_event: I32
-    """int32[gaps]: the event that ends each gap, -1 at the capture's end."""
+    ending_row: I32
+    """int32[gaps]: row in the device's work of the event that ends each gap, -1 at the capture's end."""
 
 
 class KnownWaits(NamedTuple):

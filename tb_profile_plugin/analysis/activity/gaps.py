@@ -14,7 +14,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .gap_causes import events_ending_gaps, gap_pieces
+from .gap_causes import gap_pieces, rows_ending_gaps
 from .gap_tables import HostThreads, KnownWaits, Layers, Pieces
 from .known_waits import USUAL_PAUSE_PS, awaited_events, general_causes, wait_calls
 from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind
@@ -44,7 +44,7 @@ class Moments(TouchingIntervals):
     """int8[k]: `State`."""
     event: Array
     """int32[k]: number of the host's event that tells the cause, or -1."""
-    ending_event: Array
+    ending_row: Array
     """int32[gaps]: row in the device's work of the event that ends each gap, -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
@@ -100,9 +100,9 @@ def _moments_of_device(host: Host, device: int, general: Array) -> Moments:
     act, work = activity(host), host_work(host)[device]
     latency_ps = latency(work)
     edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
-    ending_event = events_ending_gaps(edges, layer, work.begin, work.launch_begin, work.launch)
+    ending_row = rows_ending_gaps(edges, layer, work.begin, work.launch_begin, work.launch)
     pieces = gap_pieces(
-        Layers(edges, layer, ending_event),
+        Layers(edges, layer, ending_row),
         work.columns,
         KnownWaits(
             awaited=awaited_events(host, device),
@@ -115,7 +115,7 @@ def _moments_of_device(host: Host, device: int, general: Array) -> Moments:
         HostThreads(host.trace.begin, host.trace.lines, act),
     )
     state = _STATE_IN_SAMPLE[pieces.state] if one_op_of(host) > 1 else pieces.state
-    return Moments(pieces.begin, state, _with_blocked_calls(act, pieces), ending_event, latency_ps)
+    return Moments(pieces.begin, state, _with_blocked_calls(act, pieces), ending_row, latency_ps)
 
 
 def _with_blocked_calls(act: Activity, pieces: Pieces) -> Array:

@@ -177,7 +177,7 @@ def idle_intervals(moments: Moments) -> IdleIntervals:
 
 def gap_bounds(moments: Moments) -> tuple[Array, Array]:
     """(begin, end) of each gap, int64 ps."""
-    count = len(moments.ending_event)
+    count = len(moments.ending_row)
     begin, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
     idle = np.flatnonzero(moments.gap >= 0)
     begin[moments.gap[idle[::-1]]] = moments.begin[idle[::-1]]

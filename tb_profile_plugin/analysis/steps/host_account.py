@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.events.intervals import covered
-from ...model.host import Host, HostWithSteps, run_window
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.steps.replicas import are_on_different_devices
 from ...runtime.arrays import I8, I32, Array
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
-from ..activity.device_events import device_work, host_work
-from ..activity.event_classes import class_of
+from ..activity.device_events import device_work
 from ..activity.partition import ScopeTimes, kinds_in_windows, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
@@ -20,10 +19,10 @@ from ..labels.calling_lines import lines_of_names
 from ..labels.calls_between import LongestCall, call_after_silence
 from ..labels.device_timeline import DeviceTimeline, timeline
 from ..labels.event_names import display_name
-from ..labels.first_launches import LEAST_STARTING_PS, LOADING_CALL
 from ..labels.named_intervals import NamedIntervals, longest_intervals, named_intervals, window_sums
 from ..labels.xla_origins import XlaTimes, xla_times
 from ..ops.device_event_kinds import DeviceKind, event_kinds
+from .windows import phases, step_windows, window_edges, windows_between
 
 _MOST_EVIDENCE = 5
 """So many intervals are kept of each state and name, the longest."""
@@ -60,11 +59,7 @@ class NamedTimes(NamedTuple):
 
 
 class HostAccount(NamedTuple):
-    """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
-    start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
-    stop. Without steps the time from the first to the last work of a device stands for the only one, with the driver's
-    start before it.
-    """
+    """Times of one host, ps. The rows of each matrix are `windows`."""
 
     has_steps: bool
     begins_ahead: bool
@@ -72,7 +67,7 @@ class HostAccount(NamedTuple):
     are_replicas: bool
     """Whether the steps are not turns of a loop: each does its work on a device of its own."""
     edges: Array
-    """int64[windows + 1]: where the windows begin, and where the last one ends."""
+    """int64[windows + 1]: see `windows.window_edges`."""
     state_ps: Array
     """int64[windows, states]: each row sums to its window."""
     step_ps: Array
@@ -109,21 +104,17 @@ class HostAccount(NamedTuple):
     @property
     def steps(self) -> slice:
         """The windows that are steps, or the one that stands for them."""
-        return _step_windows(self.edges)
+        return step_windows(self.edges)
 
     @property
     def between(self) -> slice:
         """The windows between a step and the next."""
-        return slice(3, len(self.edges) - 4, 2)
+        return windows_between(self.edges)
 
     @property
     def phases(self) -> Array:
-        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
-        phases = np.full(len(self.edges) - 1, "between", object)
-        phases[self.steps] = "steps" if self.has_steps else "capture"
-        phases[1], phases[-2] = "before", "after"
-        phases[[0, -1]] = "profiler"
-        return phases
+        """str[windows]: see `windows.phases`."""
+        return phases(self.edges, self.has_steps)
 
     @property
     def named_times(self) -> NamedTimes:
@@ -139,7 +130,7 @@ class HostAccount(NamedTuple):
 @per_host(keep=True)
 def host_account(host: HostWithSteps) -> HostAccount:
     """The times of one host."""
-    host_timeline, edges = timeline(host), _window_edges(host)
+    host_timeline, edges = timeline(host), window_edges(host)
     named = named_intervals(host, host_timeline)
     sums = window_sums(edges, named, len(host.trace))
     step_begin, step_end = (np.ascontiguousarray(ps, np.int64) for ps in (host.steps.begin, host.steps.end))
@@ -186,7 +177,7 @@ def _step_ps(begin: Array, end: Array, edges: Array, state_ps: Array, host_timel
     outside of the record is unexplained.
     """
     # Windows are shorter where steps overlap, and what lies beyond the record is in none.
-    windows = _step_windows(edges)
+    windows = step_windows(edges)
     if np.array_equal(edges[:-1][windows], begin) and np.array_equal(edges[1:][windows], end):
         step_ps = state_ps[windows].copy()
     else:
@@ -228,33 +219,6 @@ def _kinds_of_work(state: I8, event: I32, kind_of_event: I8) -> I32:
             own = np.int32(_ON_DEVICE)
         kind[i] = own
     return kind
-
-
-def _step_windows(edges: Array) -> slice:
-    """`HostAccount.steps`."""
-    return slice(2, len(edges) - 3, 2)
-
-
-def _window_edges(host: HostWithSteps) -> Array:
-    """int64[windows + 1]: see `HostAccount`."""
-    steps, (low, high), (start, stop) = host.steps, host.window, run_window(host)
-    begin, end = (steps.begin, steps.end) if len(steps) else _work_span(host)
-    start, stop = min(start, begin[0]), max(stop, end.max())
-    step_edges = np.stack((begin, end), axis=1).reshape(-1)
-    # Steps that overlap share no time: the later one has what is left.
-    return np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(low, high)
-
-
-def _work_span(host: Host) -> tuple[Array, Array]:
-    """(begin, end), int64[1] each: from the first to the last work of any device, with the driver's start before it;
-    everything where none worked.
-    """
-    works, trace = host_work(host), host.trace
-    begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
-    end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
-    calls = trace.events_named(lambda name: LOADING_CALL.match(name) and class_of(name) != State.SYNC)
-    starting = calls[(trace.end[calls] - trace.begin[calls] >= LEAST_STARTING_PS) & ~trace.on_device[calls]]
-    return np.array([trace.begin[starting].min(initial=begin)]), np.array([end])
 
 
 def _evidence(

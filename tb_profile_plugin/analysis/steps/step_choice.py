@@ -86,32 +86,49 @@ def _choice_with_reason(selected: Array, count: int, other: str) -> Choice:
 def _reasons(duration: Array, compiling: Array) -> Array:
     """object[n]: the reason of each of some complete steps; at least one of them is selected."""
     reason = np.full(len(duration), SELECTED, object)
-    compiles = compiling > _COMPILING_SHARE * duration
-    if 2 * int(compiles.sum()) <= len(compiles):
-        # A compilation after steps without one is no warm-up.
-        reason[np.cumprod(compiles).astype(bool)] = WARM_UP
-    steps = np.flatnonzero(reason == SELECTED)
+    compiling_steps, steps = np.split(np.arange(len(duration)), [_compiling_first(duration, compiling)])
+    reason[compiling_steps] = WARM_UP
     is_unusual = are_unusual(duration[steps])
-    # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    is_leading = np.cumprod(is_unusual).astype(bool)
-    is_leading &= not _last_as_long(steps[is_leading], steps[is_unusual & ~is_leading], duration)
     reason[steps[is_unusual]] = UNUSUAL
-    reason[steps[is_leading]] = WARM_UP
-    series = steps[~is_unusual | is_leading]
-    early, later = np.split(series, [warm_up(duration[series])])
-    # A step that takes no longer than later ones ends the warm-up: what is slow after it is so by chance.
-    warms_up = np.cumprod(duration[early] > duration[later].mean()).astype(bool)
-    reason[early[~warms_up & (duration[early] > duration[later].max())]] = UNUSUAL
-    reason[early[warms_up]] = WARM_UP
+    unusual_first = steps[: _unusual_first(duration[steps], is_unusual)]
+    reason[unusual_first] = WARM_UP
+    is_unusual[: len(unusual_first)] = False
+    series = steps[~is_unusual]
+    _leave_out_warm_up(duration, reason, *np.split(series, [warm_up(duration[series])]))
     _leave_out_extremes(duration, reason, steps[reason[steps] != WARM_UP])
     return reason
 
 
-def _last_as_long(leading: Array, later: Array, duration: Array) -> bool:
-    """Whether steps that come later last about as long as the leading ones, which do not warm up then."""
-    if not len(leading) or not len(later):
-        return False
-    return bool(duration[leading].max() <= _UNUSUAL_FACTOR * duration[later].max())
+def _compiling_first(duration: Array, compiling: Array) -> int:
+    """How many of the first steps compile, if at most half of all do. A compilation after steps without one is no
+    warm-up.
+    """
+    compiles = compiling > _COMPILING_SHARE * duration
+    return 0 if 2 * int(compiles.sum()) > len(compiles) else _first_count(compiles)
+
+
+def _unusual_first(duration: Array, is_unusual: Array) -> int:
+    """How many of the first steps are unlike the others, and warm up; what comes later must not look as if all before
+    it did. None where later ones last about as long.
+    """
+    count = _first_count(is_unusual)
+    first, later = duration[:count], duration[count:][is_unusual[count:]]
+    if count and len(later) and first.max() <= _UNUSUAL_FACTOR * later.max():
+        return 0
+    return count
+
+
+def _first_count(is_so: Array) -> int:
+    """How many of the first values are true."""
+    return int(np.cumprod(is_so).sum())
+
+
+def _leave_out_warm_up(duration: Array, reason: Array, early: Array, later: Array) -> None:
+    """Leave out the early steps until one takes no longer than later ones: what is slow after it is so by chance."""
+    count = _first_count(duration[early] > duration[later].mean())
+    by_chance = early[count:]
+    reason[by_chance[duration[by_chance] > duration[later].max()]] = UNUSUAL
+    reason[early[:count]] = WARM_UP
 
 
 def warm_up(duration: Array) -> int:

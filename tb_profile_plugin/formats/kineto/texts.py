@@ -6,7 +6,7 @@ import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
-from ...runtime.jit.vectors import WIDTH, where_same
+from ...runtime.jit.vectors import WIDTH, same_mask
 from ...runtime.records import NamedTuple
 from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
@@ -151,13 +151,13 @@ def same_bytes(buf: U8, begin: Int, end: Int, pool: U8, pool_begin: Int, pool_en
     if pool_end - pool_begin != size:
         return False
     while size >= WIDTH:
-        if where_same(buf, begin, pool, pool_begin) != _ALL_LANES:
+        if same_mask(buf, begin, pool, pool_begin) != _ALL_LANES:
             return False
         begin += WIDTH
         pool_begin += WIDTH
         size -= WIDTH
     if begin + WIDTH <= len(buf) and pool_begin + WIDTH <= len(pool):
-        is_same: bool = (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
+        is_same: bool = (same_mask(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
         return is_same
     for offset in range(size):
         if buf[begin + offset] != pool[pool_begin + offset]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...runtime.arrays import U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
-from ...runtime.jit.vectors import WIDTH, lowest, where_above, where_equal
+from ...runtime.jit.vectors import WIDTH, equal_mask, greater_mask, lowest_bit
 from ..columns.words import byte_at, word_at
 
 NO_TIME = np.iinfo(np.int64).min
@@ -43,8 +43,8 @@ def skip_space(buf: U8, pos: Int) -> Int:
     while pos < len(buf) and byte_at(buf, pos) <= 32:
         pos += 1
         if pos + WIDTH <= len(buf):
-            black = where_above(buf, pos, 32)
-            pos += lowest(black) if black else WIDTH
+            black = greater_mask(buf, pos, 32)
+            pos += lowest_bit(black) if black else WIDTH
     return pos
 
 
@@ -60,11 +60,11 @@ def string_end(buf: U8, pos: Int) -> Int:
     size = len(buf)
     while pos < size:
         if pos + WIDTH <= size:
-            stops = where_equal(buf, pos, QUOTE) | where_equal(buf, pos, _BACKSLASH)
+            stops = equal_mask(buf, pos, QUOTE) | equal_mask(buf, pos, _BACKSLASH)
             if not stops:
                 pos += WIDTH
                 continue
-            pos += lowest(stops)
+            pos += lowest_bit(stops)
         byte = byte_at(buf, pos)
         if byte == _BACKSLASH:
             pos += 2
@@ -98,10 +98,10 @@ def value_end(buf: U8, pos: Int) -> Int:
     byte = byte_at(buf, pos)
     if byte != OPEN and byte != OPEN_LIST:
         while pos + WIDTH <= size:
-            ends = ~where_above(buf, pos, 32) & ((1 << WIDTH) - 1) | where_equal(buf, pos, COMMA)
-            ends |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            ends = ~greater_mask(buf, pos, 32) & ((1 << WIDTH) - 1) | equal_mask(buf, pos, COMMA)
+            ends |= equal_mask(buf, pos, CLOSE) | equal_mask(buf, pos, CLOSE_LIST)
             if ends:
-                return pos + lowest(ends)
+                return pos + lowest_bit(ends)
             pos += WIDTH
         while pos < size and not ends_value(byte_at(buf, pos)):
             pos += 1
@@ -109,14 +109,14 @@ def value_end(buf: U8, pos: Int) -> Int:
     depth, pos = np.int64(0), np.int64(pos)
     while pos < size:
         if pos + WIDTH <= size:
-            stops = where_equal(buf, pos, QUOTE)
-            stops |= where_equal(buf, pos, OPEN) | where_equal(buf, pos, OPEN_LIST)
-            stops |= where_equal(buf, pos, CLOSE) | where_equal(buf, pos, CLOSE_LIST)
+            stops = equal_mask(buf, pos, QUOTE)
+            stops |= equal_mask(buf, pos, OPEN) | equal_mask(buf, pos, OPEN_LIST)
+            stops |= equal_mask(buf, pos, CLOSE) | equal_mask(buf, pos, CLOSE_LIST)
             resume = pos + WIDTH
         else:
             stops, resume = np.int64(1), pos + 1
         while stops:
-            at = pos + lowest(stops)
+            at = pos + lowest_bit(stops)
             byte = byte_at(buf, at)
             stops &= stops - 1
             if byte == QUOTE:
@@ -146,8 +146,8 @@ def parse_number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
         pos += 1
     has_digits, has_point, is_integer = False, False, True
     if pos + WIDTH <= end:
-        non_digits = ~where_above(buf, pos, ZERO - 1) | where_above(buf, pos, NINE) | (1 << WIDTH)
-        count = lowest(non_digits)
+        non_digits = ~greater_mask(buf, pos, ZERO - 1) | greater_mask(buf, pos, NINE) | (1 << WIDTH)
+        count = lowest_bit(non_digits)
         digits = _leading_digits(buf, pos, count)
         has_digits = count > 0
         pos += count

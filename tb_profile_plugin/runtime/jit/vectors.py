@@ -13,22 +13,22 @@ WIDTH = 16
 """Bytes that are looked at; so many must be there."""
 
 
-def where_equal(buf: U8, pos: Int, byte: int) -> Int:
+def equal_mask(buf: U8, pos: Int, byte: int) -> Int:
     """int64: a bit for each of the bytes from ``pos`` on that is that one."""
     return sum(1 << i for i in range(WIDTH) if buf[pos + i] == byte)
 
 
-def where_above(buf: U8, pos: Int, byte: int) -> Int:
+def greater_mask(buf: U8, pos: Int, byte: int) -> Int:
     """int64: a bit for each of the bytes from ``pos`` on that is greater."""
     return sum(1 << i for i in range(WIDTH) if buf[pos + i] > byte)
 
 
-def where_same(buf: U8, pos: Int, other: U8, start: Int) -> Int:
+def same_mask(buf: U8, pos: Int, other: U8, start: Int) -> Int:
     """int64: a bit for each of the bytes from ``pos`` on that equals its counterpart in ``other`` from ``start`` on."""
     return sum(1 << i for i in range(WIDTH) if buf[pos + i] == other[start + i])
 
 
-def lowest(bits: Int) -> Int:
+def lowest_bit(bits: Int) -> Int:
     """int64: index of the lowest bit that is set; one must be."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
@@ -56,12 +56,12 @@ def register_with_numba() -> None:
 
     equal, above = comparison("=="), comparison(">")
     same: Any = intrinsic(typed_same)
-    lowest_bit: Any = intrinsic(typed_lowest)
+    lowest: Any = intrinsic(typed_lowest)
 
-    overload(where_equal)(lambda buf, pos, byte: lambda buf, pos, byte: equal(buf, pos, byte))
-    overload(where_above)(lambda buf, pos, byte: lambda buf, pos, byte: above(buf, pos, byte))
-    overload(where_same)(lambda buf, pos, other, start: lambda buf, pos, other, start: same(buf, pos, other, start))
-    overload(lowest)(lambda bits: lambda bits: lowest_bit(bits))
+    overload(equal_mask)(lambda buf, pos, byte: lambda buf, pos, byte: equal(buf, pos, byte))
+    overload(greater_mask)(lambda buf, pos, byte: lambda buf, pos, byte: above(buf, pos, byte))
+    overload(same_mask)(lambda buf, pos, other, start: lambda buf, pos, other, start: same(buf, pos, other, start))
+    overload(lowest_bit)(lambda bits: lambda bits: lowest(bits))
 
 
 def _comparison_bits(operator: str, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -101,16 +101,24 @@ class Messages:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def _rows(self, field: int, *, are_integers: bool | None = None) -> FieldRows:
-        """The fields of one number: those that are integers, those that are texts or messages, or all."""
-        rows = FieldRows(*(column[self.first[field] : self.first[field + 1]] for column in self.rows))
-        matches = (rows.end < 0) == are_integers
-        return rows if are_integers is None or matches.all() else FieldRows(*(column[matches] for column in rows))
+    def _rows(self, field: int) -> FieldRows:
+        """The fields of one number."""
+        return FieldRows(*(column[self.first[field] : self.first[field + 1]] for column in self.rows))
+
+    def _integer_rows(self, field: int) -> FieldRows:
+        """Those of them that are integers."""
+        rows = self._rows(field)
+        return _matching(rows, rows.end < 0)
+
+    def _span_rows(self, field: int) -> FieldRows:
+        """Those of them that are texts or messages."""
+        rows = self._rows(field)
+        return _matching(rows, rows.end >= 0)
 
     def integers(self, field: int, default: int = 0) -> Array:
         """int64[n]: a whole number of each message; the last one of a message wins."""
         answer = np.full(len(self), default, np.int64)
-        rows = self._rows(field, are_integers=True)
+        rows = self._integer_rows(field)
         answer[rows.message] = rows.begin
         return answer
 
@@ -124,7 +132,7 @@ class Messages:
 
     def spans(self, field: int) -> tuple[Array, Array]:
         """int64[n] begin and end of a text or message of each; both 0 where it has none, the last one wins."""
-        rows = self._rows(field, are_integers=False)
+        rows = self._span_rows(field)
         begin, end = np.zeros(len(self), np.int64), np.zeros(len(self), np.int64)
         begin[rows.message], end[rows.message] = rows.begin, rows.end
         return begin, end
@@ -139,7 +147,7 @@ class Messages:
 
     def all_short_texts(self, field: int) -> list[str]:
         """A repeated text of all messages together, cut likewise."""
-        rows = self._rows(field, are_integers=False)
+        rows = self._span_rows(field)
         return self._short_texts(rows.begin, rows.end)
 
     def _short_texts(self, begin: Array, end: Array) -> list[str]:
@@ -153,10 +161,15 @@ class Messages:
         """(int64[k], messages): in which of these each of the messages in a repeated field is, ascending; and the first
         `MOST_MESSAGES` in that field of all, with their own ``fields``.
         """
-        rows = self._rows(field, are_integers=False)
+        rows = self._span_rows(field)
         read = FieldRows(*(column[:MOST_MESSAGES] for column in rows))
         is_cut = len(read.message) < len(rows.message)
         return read.message, Messages.read(self.buffer, read.begin, read.end, fields, cut=is_cut)
+
+
+def _matching(rows: FieldRows, matches: Array) -> FieldRows:
+    """The rows that match, without a copy where all do."""
+    return rows if matches.all() else FieldRows(*(column[matches] for column in rows))
 
 
 @jit
