@@ -2,10 +2,9 @@
 
 import hlodraw
 import pytest
-from hlodraw import computation, instruction, module, shape, shapes
+from hlodraw import computation, constant, instruction, module, shape, shapes
 
 from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
-    are_mostly_repeated,
     build_hessians,
     computes_in_float64,
     copies_its_state,
@@ -16,6 +15,7 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     names_in_loops,
     parameter_counts_vary,
     rematerialized,
+    repetition,
     reverse_jacobian,
     takes_determinant,
 )
@@ -54,15 +54,22 @@ def test_programs_that_xla_can_fuse() -> None:
 def test_programs_that_are_compiled_again() -> None:
     """As where each call makes a jitted function anew, with the same arrays: no padding helps."""
     same, other = [module(update(8), entry="c1") for _ in range(5)], module(update(16), entry="c1")
-    assert are_mostly_repeated([*same, other])
-    assert not are_mostly_repeated([module(update(size), entry="c1") for size in (8, 16, 24)])
-    assert not are_mostly_repeated([*same[:2], other]) and not are_mostly_repeated([])
+    assert repetition([*same, other]) == (True, True)
+    assert not repetition([module(update(size), entry="c1") for size in (8, 16, 24)]).same_shapes
+    assert not repetition([*same[:2], other]).same_shapes and not repetition([]).same_shapes
 
 
 def test_small_programs_beside_one_that_is_compiled_again_do_not_count() -> None:
     """As where a static argument changes: its program has many instructions, those of single ops have few."""
     small = [module(update(4), field(1, name.encode()), entry="c1") for name in "abcdefgh"]
-    assert are_mostly_repeated([*small, *[module(update(*[8] * 40), entry="c1") for _ in range(3)]])
+    assert repetition([*small, *[module(update(*[8] * 40), entry="c1") for _ in range(3)]]).same_values
+
+
+def test_programs_that_are_compiled_for_each_value() -> None:
+    """As where a static argument, or a number of a closure, changes."""
+    programs = [module(computation(1, constant(1, value), 1), entry="c1") for value in (1.0, 2.0, 3.0)]
+    assert repetition(programs) == (True, False)
+    assert repetition([*[programs[0]] * 5, programs[1]]) == (True, True)
 
 
 def test_programs_that_take_more_and_more_arrays() -> None:

@@ -31,6 +31,15 @@ def test_the_largest_op_has_its_line() -> None:
     assert cause.remedy.text == "Start with aten::addmm in forward (model.py:31); the Ops page lists all ops."
 
 
+def test_a_headline_ends_with_the_line_of_the_only_large_op() -> None:
+    """As in a server, where one function takes most of each request."""
+    step = [mark(f"ProfilerStep#{number}", number * STEP_US, STEP_US) for number in range(STEPS)]
+    frames = [frame("serve.py(39): search", number * STEP_US + 5, 800) for number in range(STEPS)]
+    ops = [op("aten::div", number * STEP_US + 10, 780) for number in range(STEPS)]
+    found = diagnose([host(*step, *frames, *ops, deviceProperties=[])])
+    assert found.headline.sentence.text.endswith("mostly aten::div in search (serve.py:39).")
+
+
 def test_gradients_count_for_the_line_of_the_op_that_they_are_of() -> None:
     forward = layer("31", 10, 100, **{"Sequence number": 3, "Fwd thread id": 0})
     backward = op("AddmmBackward0", 150, 400, BACKWARD, **{"Sequence number": 3, "Fwd thread id": 1})

@@ -117,16 +117,21 @@ def test_the_function_that_a_sentence_begins_with_is_not_said_again(name: str, t
 
 
 @pytest.mark.parametrize(
-    ("reads", "others", "is_loop"),
-    [(120, 100, True), (120, 500, False), (20, 20, False)],
-    ids=["many", "few", "seldom"],
+    ("reads", "others", "around", "is_loop"),
+    [
+        (120, 100, "metric", True),
+        (120, 500, "metric", False),
+        (20, 20, "metric", False),
+        (120, 100, "Optimizer.step#AdamW.step", False),
+    ],
+    ids=["many", "few", "seldom", "numbers of an optimizer's steps"],
 )
-def test_values_that_are_read_one_by_one(reads: int, others: int, is_loop: bool) -> None:
+def test_values_that_are_read_one_by_one(reads: int, others: int, around: str, is_loop: bool) -> None:
     """As where a metric looks at each frame of a batch."""
     events = []
     for step in range(5):
         at = EVERY * step
-        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1), torchtrace.mark(around, at + 4, EVERY - 20)]
         names = ["aten::item"] * reads + ["aten::mul"] * others
         each = 9_900 // len(names)
         events += [torchtrace.op(name, at + 5 + each * place, 10) for place, name in enumerate(names)]

@@ -267,6 +267,21 @@ def test_places_that_call_python_are_one_thing_to_a_reader() -> None:
     assert names == {"pure_callback"}
 
 
+def test_a_callback_is_named_by_the_function_that_jax_calls() -> None:
+    """Python's frames are recorded on one of the threads only; the same op calls the same function on others."""
+    frames = "$callback.py:69 __call__[150,200] $tree_util.py:95 tree_unflatten[151,10] $prog.py:19 digamma[170,20]"
+    host = drawn(
+        f"""
+/host:CPU
+  python | train[0,1000]{{_r=1, step_num=s}} pure_callback.4[100,380]{{OP}} {frames}
+  tf_XLAPjRtCpuClient/1 | pure_callback.4[500,400]{{OP}} dot.1[950,20]{{OP}}
+""",
+        steps=6,
+    )
+    names = {each.name for each in diagnose([host]).typical.names if each.state == "callback"}
+    assert names == {"pure_callback, in digamma (prog.py:19)"}
+
+
 def test_compiling_once_the_program_has_run_is_unusual() -> None:
     """Not warming up, which only the first steps do."""
     text = " ".join(

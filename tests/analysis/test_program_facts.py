@@ -67,7 +67,7 @@ def test_products_of_a_single_row_serve_one_request(
     [
         ("Optimizer.step#Adam.step", "Use a fused optimizer"),
         ("Optimizer.step#Own.step", "Fuse"),
-        ("loss", "Compile the model"),
+        ("loss", "Do once what stays the same"),
     ],
 )
 def test_elementwise_ops_of_an_optimizer_are_told_to_be_fused_in_it(around: str, said: str) -> None:

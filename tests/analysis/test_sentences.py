@@ -41,6 +41,7 @@ FRAGMENT = re.compile(
 """Beginnings of explanations whose subject the reader would have to guess."""
 VERBS = (
     *(
+        "Pass",
         "Answer",
         "Sum",
         "Turn",

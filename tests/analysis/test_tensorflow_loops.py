@@ -82,6 +82,11 @@ def test_turns_of_a_recurrent_layer_are_what_a_step_is(name: str, count: int, ho
     assert ("shorter sequences" in overhead(host).remedy.text) == holds
 
 
+def test_a_headline_says_that_a_loop_takes_the_time() -> None:
+    found = diagnose([turns(45, 18, "rank/while/body/_7/rank/while/add:AddV2", rest=10)])
+    assert found.headline.sentence.text.endswith("of 1.00 ms), in turns of a loop.")
+
+
 GRADIENTS = "gradient_tape/while/while_grad/body/_88/gradient_tape/while/gradients/AddN"
 
 

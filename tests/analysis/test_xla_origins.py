@@ -264,6 +264,24 @@ def test_collectives_have_the_remedy_of_what_they_are_for(opcode: str, op_name: 
 
 
 @pytest.mark.parametrize(
+    ("op_name", "text"),
+    [
+        ("jit(train)/(transpose(jvp(a))/reduce_sum:transpose(jvp(b))/dot_general)", "Mostly all-reduce (100 %)"),
+        ("jit(train)/shard_map/micro/psum", "Mostly all-reduce at micro (train.py:17) (100 %)"),
+    ],
+    ids=["of many places", "of one"],
+)
+def test_collectives_that_xla_made_one_have_a_place_if_all_have_one(op_name: str, text: str) -> None:
+    blob = program(
+        "jit_train",
+        op(2, "dot", "jit(train)/block/dot_general", 12, [1]),
+        op(3, "all-reduce", op_name, 17, [1, 2]),
+    )
+    found = diagnose([host(("jit_train", blob, [("dot.2", 300), ("all-reduce.3", 700)]))])
+    assert text in cause(found, "exposed_collective")[0]
+
+
+@pytest.mark.parametrize(
     ("size", "path", "advice"),
     [
         (MATRIX, "block/dot_general", "shardings match"),

@@ -14,7 +14,7 @@ _WORK_BESIDE_COMPUTE = ("exposed_collective", "exposed_copy", "host_offload")
 """What devices do has one, too, where it takes as long as what they compute."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_BESIDE_WORK, _BESIDE_WORK_OF_CPU, _BESIDE_OPS, _EAGER = 1 / 3, 1 / 2, 1, "eager"
+_BESIDE_WORK, _BESIDE_WORK_OF_CPU, _BESIDE_OPS, _EAGER = 1 / 3, 2 / 3, 1, "eager"
 """A loss that is less than such a part of the work is no largest fact; the second where a CPU does the work, and the
 loss is what every program of the framework costs it; the third of eager execution there, which short ops are part of.
 """

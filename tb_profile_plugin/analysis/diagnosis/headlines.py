@@ -92,7 +92,7 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     other_ps = max((loss.winnable_ps for loss in others), default=0.0)
     if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
         return DiagnosisHeadline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
-    return DiagnosisHeadline(_sentence(_code(lead, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
+    return DiagnosisHeadline(_sentence(_code(lead, hosts), lead, typical, hosts, fact), _level(lead.ps / period_ps))
 
 
 def _beside_unrecorded(late: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> DiagnosisHeadline:
@@ -132,13 +132,17 @@ def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
 
 
-def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> Sentence:
-    """The headline of that code, with as many names of what takes the time as twenty words leave room for."""
+def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host], fact: str = "") -> Sentence:
+    """The headline of that code, with as many names of what takes the time as twenty words leave room for; without any
+    it says what the remedy is for.
+    """
     arguments = _arguments(loss, typical, hosts)
     if any(map(is_unrecorded, hosts)):
         return Sentence(code, arguments | {"names": Sentence("mostly.not_recorded", {"device": arguments["device"]})})
-    sentences = [Sentence(code, arguments | {"names": names}) for names in loss.headline_names()]
-    return _first_short(sentences)
+    names = loss.headline_names()
+    if not names[0].text and f"mostly.{fact}" in TEMPLATES:
+        names = [Sentence(f"mostly.{fact}")]
+    return _first_short([Sentence(code, arguments | {"names": name}) for name in names])
 
 
 def _first_short(sentences: Sequence[Sentence]) -> Sentence:

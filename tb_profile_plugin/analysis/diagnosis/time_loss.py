@@ -326,8 +326,8 @@ class TimeLoss:
         return [row for row in rows[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
 
     def headline_names(self) -> list[Sentence]:
-        """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two;
-        the first of them; none.
+        """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two,
+        and of one the line that it comes from; the first of them; none.
         """
         if self.id == "late_peer":
             return [Sentence("mostly.in", {"label": (self.arguments or {})["label"]}), Sentence("mostly.none")]
@@ -354,6 +354,8 @@ class TimeLoss:
         firsts = (telling[:1], telling[:2])
         most = next((names for names in firsts if sum(times[name] for name in names) >= MOSTLY * self.ps), [])
         some = [Sentence("mostly.some", {"names": joined(most)})] if most else []
+        if len(most) == 1 and self.line:
+            some.insert(0, Sentence("mostly.from", {"name": most[0], "line": short_name(self.line)}))
         led = [Sentence("mostly.led", {"name": name}) for name in telling[:1]]
         return [*some, *led, Sentence("mostly.none")]
 

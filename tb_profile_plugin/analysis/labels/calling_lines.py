@@ -14,7 +14,7 @@ from .named_intervals import NamedIntervals
 
 _LEAST_LINE_SHARE = 0.5
 """Share of a name's time that comes from its line."""
-_STEP_SHARE = 0.5
+_STEP_SHARE = 0.9
 """Share of a step from which on a call is that of the step itself, or of all of its forward pass."""
 _MODULE_CODE = " <module>"
 """What Python calls the code of a module itself, in the end of a line."""
@@ -26,7 +26,7 @@ def lines_of_names(host: HostWithSteps, named: NamedIntervals) -> list[str]:
     """Of each name of compute the line of the program that most of it comes from, as `callers.user_line` has it; empty
     where none is known, and for other states.
 
-    A function whose calls last as long as half a step is all of it and tells nothing; nor does the launch of a graph.
+    A function whose calls last nearly as long as a step is all of it and tells nothing; nor does the launch of a graph.
     """
     lines = [""] * len(named.names)
     edges, state, event, label, row_of_label = named.columns

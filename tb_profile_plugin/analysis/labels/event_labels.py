@@ -65,6 +65,8 @@ _LIBRARY = regex(
     rf"|{_OF_LOADER}|\$(?:fetch\.py:\d+ (?:fetch|<listcomp>)|sampler\.py:\d+ __iter__)$"
 )
 """Frames that lie between those and the program's functions."""
+_OF_XLA, _IN_CALLBACK = regex(r"\w+_callback(?:\.\d+)?$"), regex(r"\$callback\.py:\d+ __call__$")
+"""What XLA runs where a program calls Python back, and JAX's frame that calls the program's function there."""
 _MOST_CALLERS = 1000
 """A function that takes half of a call's time is looked for in so many calls."""
 _COPY = regex(r"aten::copy_$")
@@ -108,6 +110,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
     _append_innermost(labels, calls_back, host)
+    _append_called_back(labels)
     event_waits, process_waits = waits_for_events(trace, timeline)
     rows = labels.with_names(_MACHINERY)
     thread_waits = rows[trace.are_named(labels.event[rows], waits_for_threads)]
@@ -254,6 +257,24 @@ def _append_innermost(labels: IntervalLabels, rows: Array, host: Host) -> None:
             inner = longest_op(labels.trace, calls)
         if inner:
             labels.append(of_label, WITHIN + event_label(inner))
+
+
+def _append_called_back(labels: IntervalLabels) -> None:
+    """Say which function of the program XLA calls back: most of the time may be what JAX does around that.
+
+    Python's frames are recorded on some threads only; the same op calls the same function on others.
+    """
+    trace, rows = labels.trace, labels.with_names(_OF_XLA)
+    if not len(rows):
+        return
+    events, name = labels.event[rows], trace.name_of[labels.event[rows]]
+    frames = trace.events_named(lambda name: _is_own(name) and not _LIBRARY.match(name))
+    frames = frames[trace.are_named(trace.nesting.parent[frames], _IN_CALLBACK.match)]
+    frame = np.append(frames, len(trace))[np.searchsorted(frames, events)]
+    is_inside = frame < trace.nesting.stop[events]
+    for callback in distinct(name[is_inside]).tolist():
+        function = trace.name(int(frame[is_inside & (name == callback)][0]))
+        labels.append(rows[name == callback], WITHIN + event_label(function))
 
 
 def _prepend_compiled_function(labels: IntervalLabels, rows: Array) -> None:

@@ -50,7 +50,8 @@ _LAMBDA = "<lambda>"
 """What Python calls a function without a name, as its frames do."""
 _WRAPPED = "wrapped_"
 """Begin of the names that XLA gives fusions of a single op."""
-_ASYNCHRONOUS = regex(r"-(?:start|done)$")
+_ASYNCHRONOUS, _JOINED = regex(r"-(?:start|done)$"), ":"
+"""End of the names of halves of an op; what XLA puts between the paths of ops that it makes one op of."""
 
 
 class XlaOrigin(NamedTuple):
@@ -204,6 +205,9 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     from ..xla.avoidable.collective_purposes import purpose  # Programs are read for few captures only.
 
     collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
+    if len(module.operands[row]) > 1 and _JOINED in module.op_names[row]:
+        # XLA combined several, which come from many places.
+        origin = origin._replace(scope="", source="")
     return origin._replace(collective=collective, purpose=purpose(module, row))
 
 

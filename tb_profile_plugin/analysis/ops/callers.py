@@ -16,8 +16,11 @@ from ...runtime.regex import regex
 
 CALL_STACK = "Call stack"
 """Stat of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
-_LIBRARY_FILE = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
-"""Files whose frames are not the program's own."""
+_LIBRARY_FILE = regex(
+    r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py|torchinductor_\w+|c[a-z2-7]{51}\.py)(?:/|$)"
+    r"|<|.*built-in"
+)
+"""Files whose frames are not the program's own; Inductor names those that it writes after their content."""
 _FRAME = regex(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
 _MOST_FRAMES = 100
 """Recursion could make stacks of any depth."""

@@ -90,7 +90,7 @@ LEVEL_0, ANNOTATION, NAME = "level 0", "annotation", "name"
 third is a path of scopes."""
 TF_FUNCTION_CALL = "tf_function_call"
 EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
-EQUATION, SHAPE = "equation", "shape"
+EQUATION, SHAPE, DATA_TYPE = "equation", "shape", "data_type"
 
 CATEGORY = "category"
 """Stat of event metadata: what PyTorch's profiler says that the events are."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.columns import Plane, kinds
+from ...formats.columns import Plane, kinds, vocabulary
 from ...formats.columns.codes import combine
 from ...formats.columns.lookup import StatArrays
 from ...formats.columns.tables import StatColumn
@@ -29,7 +29,7 @@ _NUMBER_STATS = (
     "requested_bytes",
     "allocation_bytes",
     "addr",
-    "data_type",
+    vocabulary.DATA_TYPE,
     "group_id",
 )
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -38,7 +38,7 @@ _TEXT_STATS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
 _STATS = (*_TEXT_STATS, "memory", "fragmentation", *_NUMBER_STATS)
 _ROW_STATS, _FIRST_NUMBER = 5, len(_TEXT_STATS)
 """Stats whose rows are read, the first five; and the first one of those whose integers are, all but the texts."""
-_MAY_BE_ABSENT = ("data_type", "group_id")
+_MAY_BE_ABSENT = (vocabulary.DATA_TYPE, "group_id")
 """Numbers that are -1 where they are not stated."""
 
 _DTYPES = (
@@ -207,7 +207,7 @@ def _allocations_of_memory(
         op=text["tf_op"][0][rows],
         region=text["region_type"][0][rows],
         shape=text["shape"][0][rows],
-        dtype=number["data_type"],
+        dtype=number[vocabulary.DATA_TYPE],
         group=number["group_id"],
         until=until,
         source=source,

@@ -14,6 +14,7 @@ from ...runtime.arrays import I32, I64, U8, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.memo import Memo, lazy
 from ...runtime.records import NamedTuple
+from ..names.collectives import is_point_to_point
 
 Result = TypeVar("Result")
 NestedType = TypeVar("NestedType", bound="EventTable")
@@ -189,6 +190,7 @@ class EventTable:
         answer = np.zeros(len(self), bool)
         events, values = self.stat(vocabulary.ASYNC)
         answer[events[values != 0]] = True
+        answer[self.events_named(is_point_to_point)] = True
         return answer
 
     @lazy

@@ -14,6 +14,7 @@ _OPCODE = regex(
 
 _RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):\w+")
 _CPU_RANGE = regex(r"(?:gloo|mpi):\w+")
+_POINT_TO_POINT = regex(r"(?:gloo|mpi|ucc):(?:send|recv)")
 _KERNEL = regex(r"[nr]ccl[A-Z]\w*")
 _OP = regex(
     r".*:(?:_?Collective(?:Reduce|Gather|Bcast|AllToAll|Permute)\w*|_?Nccl(?:All)?(?:Reduce|Broadcast)\w*|Horovod\w+)$"
@@ -59,6 +60,14 @@ def is_range(name: str) -> bool:
 def is_cpu_range(name: str) -> bool:
     """Whether PyTorch named it after a backend that communicates on threads of its own, also beside devices."""
     return bool(_CPU_RANGE.match(name))
+
+
+def is_point_to_point(name: str) -> bool:
+    """Whether PyTorch named it after a backend that communicates on the CPU, and a message from one worker to another.
+
+    It begins on the thread that asks for it, which goes on meanwhile, and ends when somebody has waited for it.
+    """
+    return bool(_POINT_TO_POINT.match(name))
 
 
 @lru_cache(maxsize=65536)

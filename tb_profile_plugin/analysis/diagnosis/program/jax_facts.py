@@ -70,8 +70,8 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     from ...xla.avoidable.depthwise_convolutions import depthwise_convolutions
     from ...xla.avoidable.one_hot_products import one_hot_products
     from ...xla.avoidable.whole_programs import (
-        are_mostly_repeated,
         build_hessians,
+        computes_gradients,
         computes_in_float64,
         copies_its_state,
         forward_gradient,
@@ -79,16 +79,20 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         light_programs,
         names_in_loops,
         parameter_counts_vary,
+        repetition,
         reverse_jacobian,
         takes_determinant,
     )
     from ...xla.avoidable.widened_weights import widened_weights
 
     of_one_hot = [one_hot_products(module) for module in modules]
+    repeated = repetition(modules)
     in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
     holds = {
         facts.MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
-        facts.COMPILES_AGAIN: are_mostly_repeated(modules),
+        facts.COMPILES_AGAIN: repeated.same_values,
+        facts.COMPILES_VALUES: repeated.same_shapes and not repeated.same_values,
+        facts.INFERS: not any(map(computes_gradients, modules)),
         facts.GROWING_ARGUMENTS: parameter_counts_vary(modules),
         facts.BUILDS_HESSIAN: build_hessians(modules),
         facts.FORWARD_GRADIENT: _op_share(host, map(forward_gradient, modules)) >= _MUCH_COMPUTE,

@@ -34,6 +34,7 @@ READ_AT_ONCE_TORCH = "Read values at once (tolist(), or NumPy), instead of item(
 COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
+REQUESTS_PER_CALL_JAX = "Take more items, or several steps (lax.scan), per call, so that the host does less for each."
 STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
 BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.function."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
@@ -121,7 +122,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("timeout", "", ""): "Use a shorter timeout for this wait: nothing arrived before it ended.",
     ("event_wait", "", ""): "Overlap this wait with computation, or give the program more work at a time.",
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
-    ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
+    ("sync", JAX, ""): (
+        "Read results (float(), print, block_until_ready) once the next step is dispatched, or every N steps."
+    ),
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
     ("sync", TENSORFLOW, facts.OWN_OPS): STEPS_PER_CALL_TENSORFLOW,
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
@@ -129,7 +132,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
     ("compile", JAX, ""): "Compile once: pad arrays to few sizes, and pass values that change as arrays.",
     ("compile", JAX, facts.COMPILES_AGAIN): (
-        "Call jax.jit once and pass values that change as arrays: the same shapes are compiled again and again."
+        "Call jax.jit once, and keep what it returns: the same program is compiled again and again."
+    ),
+    ("compile", JAX, facts.COMPILES_VALUES): (
+        "Pass values that change as arrays, not as static arguments or in closures: each value is compiled anew."
     ),
     ("compile", JAX, facts.GROWING_ARGUMENTS): (
         "Keep what grows out of the arguments of jax.jit: for each length of a list it compiles anew."
@@ -189,8 +195,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("executor", TENSORFLOW, facts.CALLS_PYTHON): NO_PYTHON_TENSORFLOW,
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
+    ("dispatch", JAX, facts.INFERS): REQUESTS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
-    ("dispatch", PYTORCH, facts.SPARSE_GRADIENTS): COMPILE_TORCH,
+    **{("dispatch", PYTORCH, fact): COMPILE_TORCH for fact in (facts.INFERS, facts.SPARSE_GRADIENTS)},
     ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
     ("launch", TENSORFLOW, facts.ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
     ("launch", JAX, ""): (
@@ -221,7 +228,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, "", facts.EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
     ("loop", "", ""): (
-        "Replace this loop over Python values by array operations or a library in C, or move it to another process."
+        "Run this loop over Python values once if its result stays the same; else use array operations, or another "
+        "process."
     ),
     ("between_steps", "", ""): (
         "Run what lies between steps less often or in a background thread; mark what belongs to the step."
@@ -259,6 +267,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
     ),
+    ("slower_steps", "", facts.ON_CPU): (
+        "Look for what grows from step to step, such as tensors, lists or caches; else for other programs on the "
+        "machine."
+    ),
     ("channels_last", PYTORCH, ""): (
         "Use channels_last for the model and its input: convolutions convert arrays to it, and back."
     ),
@@ -277,7 +289,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     # Copies and memory.
     ("arguments", JAX, facts.COPIES_ARGUMENTS): ARGUMENTS_ONCE_JAX,
     **{(cause, JAX, facts.AWAITS_ARGUMENTS): ARGUMENTS_ONCE_JAX for cause in ("exposed_collective", "gradients")},
-    ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
+    **{
+        (cause, JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses."
+        for cause in ("arguments", "transfer")
+    },
     ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
     ("transfer", "", ""): "Copy less, ahead of time, and in the dtype that the program uses.",
     ("exposed_copy", "", ""): "Copy ahead of time while the device computes, and keep reused arrays on the device.",
@@ -294,8 +309,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("freed", PYTORCH, ""): "Stop freeing memory: drop torch.cuda.empty_cache(), or set "
     "PYTORCH_ALLOC_CONF=expandable_segments:True.",
     # What interrupts the loop.
-    ("callback", JAX, ""): "Write the callback in jax.numpy, or call it every N steps.",
-    ("callback", TENSORFLOW, ""): "Write the work of tf.py_function in TensorFlow ops, or call it every N steps.",
+    ("callback", JAX, ""): "Write the callback in jax.numpy; if it only reports, call it every N steps.",
+    ("callback", TENSORFLOW, ""): (
+        "Write the work of tf.py_function in TensorFlow ops; if it only reports, call it every N steps."
+    ),
     ("checkpoint", TENSORFLOW, ""): "Save less often, and only the weights (in Keras: save_freq, save_weights_only).",
     ("checkpoint", JAX, ""): "Save less often, or let orbax's AsyncCheckpointer write while steps go on.",
     ("checkpoint", JAX, facts.SAVES_ASYNCHRONOUSLY): (
@@ -319,6 +336,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     # Several devices.
     ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
     **{(cause, PYTORCH, ""): MICRO_BATCHES_TORCH for cause in ("peer", "point_to_point")},
+    ("point_to_point", PYTORCH, facts.MICRO_BATCHES): (
+        "Use more micro-batches, give all stages equal work, and alternate forward and backward passes (1F1B)."
+    ),
     ("peer", JAX, ""): "Shard arrays over the devices (jax.sharding), so that all devices compute at once.",
     ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",
     ("collective_host", "", ""): (

@@ -18,6 +18,7 @@ UNRECORDED_NVIDIA_REMEDY = (
 UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the errors in the notes on this capture."
 
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+FLOAT32_TENSORFLOW = "Compute in float32: most results are float64, as set_floatx('float64') and NumPy make them."
 FEWER_HOOKS_TORCH = "Run hooks of layers (register_forward_hook) every N steps, or remove them."
 NO_BF16_TORCH = (
     "Compute in float32, unless the CPU has instructions for bfloat16 (AMX, AVX512-BF16): others emulate it."
@@ -44,7 +45,7 @@ UPDATE_ROWS_TENSORFLOW = (
 )
 NO_PYTHON_TENSORFLOW = "Move tf.py_function out of the step, so that XLA can fuse its ops (jit_compile=True)."
 LARGER_TURNS_TENSORFLOW = (
-    "Take larger batches, or shorter sequences: each turn of the loop over a sequence runs small ops."
+    "Compute a loop's turns at once where none needs the one before; else take larger batches, or shorter sequences."
 )
 PAD_LESS_TENSORFLOW = (
     "Pad batches to their longest row, or bucket rows by length, where lengths differ: padded_batch pads all to one."
@@ -123,8 +124,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "such as F.layer_norm."
     ),
     ("elementwise", PYTORCH, facts.INFERS_ON_CPU): (
-        "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
-        "weights, once."
+        "Do once what stays the same for all requests (normalizing, converting weights); let torch.compile fuse the "
+        "rest."
     ),
     ("conversions", PYTORCH, ""): (
         "Convert what stays the same, such as quantized weights, once, not in each request; then compile the model "
@@ -198,6 +199,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", TENSORFLOW, facts.COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.COPIES_TABLES): LOOK_UP_IN_VARIABLE,
+    **{(cause, TENSORFLOW, facts.FLOAT64): FLOAT32_TENSORFLOW for cause in ("compute", "elementwise_types")},
     ("compute", TENSORFLOW, facts.SORTS_ROWS): (
         "Take the largest few (tf.math.top_k with a small k): tf.sort and tf.argsort sort whole rows."
     ),

@@ -5,7 +5,7 @@ pass that another program does, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -67,6 +67,11 @@ def computes_in_float64(modules: Iterable[Module]) -> bool:
     return 2 * float64_bytes > float_bytes > 0
 
 
+def computes_gradients(module: Module) -> bool:
+    """Whether a program of JAX computes a gradient."""
+    return any(GRADIENT in op_name for op_name in module.op_names)
+
+
 def light_programs(modules: Iterable[Module]) -> frozenset[str]:
     """Names of programs that work element by element, without heavy ops: XLA could fuse them with others."""
     light, heavy = set[str](), set[str]()
@@ -79,15 +84,30 @@ def light_programs(modules: Iterable[Module]) -> frozenset[str]:
     return frozenset(light - heavy)
 
 
-def are_mostly_repeated(modules: Sequence[Module]) -> bool:
-    """Whether most of what is compiled is so again: in programs of one name, with the same instructions on arrays of
-    one size.
-    """
-    distinct = {
-        (module.name, *module.opcodes, module.shapes.type.tobytes(), module.shapes.bytes.tobytes()): len(module.opcodes)
+class Repetition(NamedTuple):
+    """Whether most of what is compiled is so again."""
+
+    same_shapes: bool
+    """In programs of one name, with the same instructions on arrays of one size."""
+    same_values: bool
+    """In such with the same constants, too."""
+
+
+def repetition(modules: Sequence[Module]) -> Repetition:
+    """How far programs are compiled again."""
+    sizes = [len(module.opcodes) for module in modules]
+    shapes = [
+        (module.name, *module.opcodes, module.shapes.type.tobytes(), module.shapes.bytes.tobytes())
         for module in modules
-    }
-    return 2 * sum(distinct.values()) < sum(len(module.opcodes) for module in modules)
+    ]
+
+    def are_mostly_repeated(keys: Iterable[Hashable]) -> bool:
+        return 2 * sum(dict(zip(keys, sizes, strict=True)).values()) < sum(sizes)
+
+    if not are_mostly_repeated(shapes):
+        return Repetition(False, False)
+    values = (module.literals.encoded for module in modules)
+    return Repetition(True, are_mostly_repeated(zip(shapes, values, strict=True)))
 
 
 def parameter_counts_vary(modules: Iterable[Module]) -> bool:

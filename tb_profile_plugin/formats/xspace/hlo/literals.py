@@ -44,6 +44,13 @@ class Literals:
         texts = [_text(value, type_name) for value in values]
         return f"{{{', '.join(texts)}}}" if self._dimensions[row] else "".join(texts)
 
+    @property
+    def encoded(self) -> bytes:
+        """All of them as the program holds them: equal where all constants of two programs are."""
+        messages = self._messages
+        spans = zip(messages.begin.tolist(), messages.end.tolist(), strict=True)
+        return b"".join(messages.buffer[begin:end].tobytes() for begin, end in spans if end > begin)
+
     def _values(self, row: int, type_name: str, count: int) -> list[object]:
         message = Messages.read(
             self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS

@@ -16,6 +16,7 @@ from ....tfdata.iterator_calls import pipelines
 from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
+from .number_types import computes_in_float64
 from .single_ops import SINGLE_OP, calls_functions
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps, takes_turns
@@ -53,6 +54,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.TAKES_TURNS: turns,
         facts.PADS_TURNS: pads and turns,
         facts.CALLS_PYTHON: _calls_python(host),
+        facts.FLOAT64: computes_in_float64(host),
         facts.COPIES_WEIGHTS: _copies_weights(host),
         facts.PREFETCHES: _prefetches(host),
         facts.MAKES_TABLES: _makes_tables(host),

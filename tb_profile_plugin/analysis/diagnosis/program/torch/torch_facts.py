@@ -17,7 +17,7 @@ from .....model.per_host import per_host
 from .....runtime.arrays import Array
 from .....runtime.regex import regex
 from ....labels.program_functions import LOADS_IN_PROCESS
-from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
+from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM, OPTIMIZER
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
 from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
@@ -32,7 +32,14 @@ from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_modules import COPIES_ALL, calls_model_again, hooks_ps, repeated_weights_ps, weight_copies_ps
 from .torch_outputs import computes_all_rows
-from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
+from .torch_reductions import (
+    FORWARD,
+    accumulates_gradients,
+    awaits_broadcasts,
+    receives_micro_batches,
+    reduces_each_pass,
+    reduces_itself,
+)
 from .torch_serving import serving_facts
 from .torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
@@ -101,6 +108,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.ACCUMULATES: accumulates_gradients(host, plane),
         facts.OWN_REDUCTIONS: reduces_itself(host),
         facts.REDUCES_EACH_PASS: reduces_each_pass(host),
+        facts.MICRO_BATCHES: receives_micro_batches(host),
         facts.BROADCASTS_BUFFERS: bool(
             (trace.nearest_named(trace.events_named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()
         ),
@@ -127,6 +135,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.STEPS_CELLS: _steps_cells(host),
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
+        facts.INFERS: not trains,
         facts.INFERS_ON_CPU: on_cpu and not trains,
         facts.TAKES_SINGLE_REQUESTS: not trains and calls_model_again(host),
         facts.UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
@@ -254,8 +263,9 @@ def _starts_of_workers(trace: Trace) -> Array:
 
 
 def _reads_one_by_one(host: HostWithSteps) -> bool:
-    """Whether many of the ops in steps read one number each."""
+    """Whether many of the ops in steps read one number each; those of an optimizer read the numbers of its steps."""
     ops = from_first_step(host, host.trace.once(outermost_torch_ops))
+    ops = ops[host.trace.nearest_named(ops, lambda name: name.startswith(OPTIMIZER)) < 0]
     reads = host.trace.are_named(ops, _READS_NUMBER.__eq__).sum()
     return bool(reads >= max(_MANY_READS * len(host.steps), _MUCH_READING * len(ops), 1))
 

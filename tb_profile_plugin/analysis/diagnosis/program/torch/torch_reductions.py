@@ -1,4 +1,6 @@
-"""Who asks for what PyTorch's workers reduce and broadcast: DistributedDataParallel, or the program itself."""
+"""Who asks for what PyTorch's workers reduce and broadcast: DistributedDataParallel, or the program itself; and what
+they receive from each other.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,19 @@ _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllRed
 _CALL = regex(r"c10d::allreduce_")
 _SENDS, _SEND_KERNEL = regex(r"(?:gloo|nccl):(?:broadcast|scatter)"), regex(r"[nr]ccl\w*Broadcast")
 _SEND_CALL = regex(r"c10d::(?:broadcast|scatter)_")
+_RECEIVES, _SPLIT = regex(r"(?:gloo|nccl):recv"), 4
+"""So many messages in a step are parts of a batch: without parts a stage receives a batch, and its gradient."""
 _SEVERAL = 2
 """Forward passes in a step that accumulate, or backward passes after which a step reduces."""
 _MUCH = 1 / 3
 """Share of the time of reductions from which on the program's own are worth a change: gradients hide none of them."""
 _MUCH_OF_STEPS = 0.1
 """Share of a worker's steps from which on what it waits for others to send is worth a change."""
+
+
+def receives_micro_batches(host: HostWithSteps) -> bool:
+    """Whether the host receives so many messages in a step that they are parts of batches."""
+    return len(host.trace.events_named(_RECEIVES.match)) >= _SPLIT * len(host.steps) > 0
 
 
 def accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
