@@ -170,4 +170,5 @@ def test_a_straggler_that_computes_more_has_more_work(late_ops: int, rows: int, 
         hosts[-1].name = f"rank{rank}"
     straggler = next(cause for cause in diagnose(hosts).causes if cause.id == "late_peer")
     assert (told or "Give all workers equal work; where they have that") in straggler.remedy.text
+    assert ("Work that is shared equally saves 50 % of the wait." in straggler.sentence.text) == bool(told)
     assert straggler.remedy.most_ps == (pytest.approx(straggler.per_step_ps / 2) if told else None)

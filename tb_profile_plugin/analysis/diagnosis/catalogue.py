@@ -320,6 +320,7 @@ TEMPLATES: dict[str, str] = {
     "won.together": "{names} Removing only this saves little: the host is late in other ways, too.",
     "won.pace": "{names} Nearly every step waits for it, so faster compute alone saves nothing.",
     "won.ahead": "{names} Nearly every step waits for it, though it is made ahead of the step.",
+    "won.shared": "{names} Work that is shared equally saves {share} of the wait.",
     "won.more": "{names} Removing it saves more, since other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",

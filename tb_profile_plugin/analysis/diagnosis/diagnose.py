@@ -259,6 +259,8 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     """
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     names = loss.names_sentence(typical.has_steps)
+    if loss.id == "late_peer" and loss.remedy is not None and loss.remedy.most_ps is not None:
+        return {"names": Sentence("won.shared", {"names": names, "share": loss.remedy.most_ps / loss.ps})}
     if sets_pace_of_compute(loss, typical):
         return {"names": Sentence("won.ahead" if loss.shares_cores else "won.pace", {"names": names})}
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
