@@ -22,6 +22,7 @@ ORDER = {
         *("xla", "ops", "activity", "labels", "steps", "workers", "tfdata", "diagnosis", "health", "digest"),
         *("compare", "hang"),
     ),
+    "analysis/activity": ("devices", "replay"),
     "tools": ("answers", "columns"),
     "analysis/diagnosis": ("program", "remedies", "work"),
     "analysis/diagnosis/program": ("torch", "tensorflow"),
@@ -30,7 +31,6 @@ ORDER = {
 """Of folders, and at the top of modules, too: each imports from those before it alone."""
 ALONE = {
     **{"runtime": ("jit",), "formats/xspace": ("hlo",), "compat": ("step_account",), "serve": ("routes",)},
-    "analysis/activity": ("replay",),
     "analysis/xla": ("avoidable",),
 }
 """Folders that hold one other."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..analysis.activity.device_events import device_work
+from ..analysis.activity.devices.device_work import device_work
 from ..analysis.activity.gaps import moments
 from ..analysis.call_tree import CallTree, NestedCalls, call_tree, combined_tree, nesting
 from ..formats.columns import vocabulary

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..analysis.activity.device_events import device_work
+from ..analysis.activity.devices.device_work import device_work
 from ..analysis.activity.gaps import Moments, moments
 from ..analysis.activity.launch_queue import launch_queue
 from ..analysis.activity.partition import IdleIntervals, gap_bounds, idle_intervals

@@ -7,8 +7,8 @@ import pytest
 import torchtrace
 from idle_draw import US
 
-from tb_profile_plugin.analysis.activity.cpu_ops import last_begins
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.cpu_ops import last_begins
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.activity.states import STATES
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.digest import blame
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.instruction_fingerprints import InstructionFingerprints

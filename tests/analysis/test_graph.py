@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import captured, events, kernels
 
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.activity.launch_queue import launch_queue, queue_figures
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.device_activities import events_of

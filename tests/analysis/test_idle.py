@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.activity.gaps import moments
 from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_intervals, partition
 from tb_profile_plugin.analysis.activity.states import State

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from idle_draw import US
 
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.activity.gaps import latency, moments_of_host
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose

@@ -2,7 +2,7 @@
 
 import draw
 
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.model.events.tpu_runs import ENQUEUED
 from tb_profile_plugin.model.host import HostWithSteps
 

@@ -30,7 +30,7 @@ from simulated.programs import (
     drawn,
 )
 
-from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.devices.device_work import device_work
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import findings
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled

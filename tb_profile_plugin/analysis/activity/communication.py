@@ -13,7 +13,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from .collective_facts import groups, kinds
-from .device_events import DeviceWork, Kind, device_work
+from .devices.device_work import device_work
+from .devices.work import DeviceWork, Kind
 from .layers import covered_by_any
 
 THREADS = "CPU"

@@ -15,7 +15,8 @@ from ...model.per_host import per_host
 from ...runtime.records import record
 from ...runtime.regex import regex
 from ...runtime.units import PS_PER_S
-from .device_events import DeviceWork, Kind, device_work
+from .devices.device_work import device_work
+from .devices.work import DeviceWork, Kind
 
 SMALL_BYTES = 64 * 1024
 """Below that a copy's time is latency."""

@@ -7,7 +7,7 @@ import numpy as np
 from ...runtime.arrays import I8, I32, I64, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.records import NamedTuple
-from .device_events import WorkColumns
+from .devices.work import WorkColumns
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Layers, Pieces
 from .states import State
 from .thread_classes import Activity

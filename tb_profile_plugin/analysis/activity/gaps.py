@@ -13,7 +13,8 @@ from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.records import record
-from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
+from .devices.device_work import device_work, host_work
+from .devices.work import CPU_COMPUTE, DeviceWork, Kind
 from .gap_causes import gap_pieces, rows_ending_gaps
 from .gap_tables import HostThreads, KnownWaits, Layers, Pieces
 from .known_waits import USUAL_PAUSE_PS, awaited_events, general_causes, wait_calls

@@ -14,7 +14,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I8, I64, Array, Bool, I64Matrix, distinct
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
-from .device_events import CPU_COMPUTE, device_work, host_work
+from .devices.device_work import device_work, host_work
+from .devices.work import CPU_COMPUTE
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE
 from .layers import first_kind
 from .states import State

@@ -9,7 +9,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
-from .device_events import DeviceWork, Kind, device_work
+from .devices.device_work import device_work
+from .devices.work import DeviceWork, Kind
 from .gaps import launched_on_empty
 from .partition import partition
 from .states import State

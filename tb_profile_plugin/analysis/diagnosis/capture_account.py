@@ -12,7 +12,7 @@ from ...model.per_host import per_host
 from ...model.profiler_options import counter_ranges
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
-from ..activity.device_events import host_work
+from ..activity.devices.device_work import host_work
 from ..activity.partition import partition
 from ..activity.states import STATES, State
 from ..steps.host_account import host_account

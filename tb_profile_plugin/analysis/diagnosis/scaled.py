@@ -14,7 +14,7 @@ from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ...runtime.records import NamedTuple
-from ..activity.device_events import device_work
+from ..activity.devices.device_work import device_work
 from ..activity.replay.replay import Scenario
 from ..labels.label_texts import event_label
 from ..steps.host_account import host_account

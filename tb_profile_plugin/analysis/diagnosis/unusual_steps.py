@@ -13,7 +13,7 @@ from ...runtime.arrays import Array
 from ...runtime.messages import message
 from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
-from ..activity.device_events import device_work
+from ..activity.devices.device_work import device_work
 from ..activity.states import STATES, State
 from ..labels.label_texts import OF_PYTHON, without_ending
 from ..steps.choice_names import UNUSUAL, WARM_UP

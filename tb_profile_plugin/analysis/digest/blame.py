@@ -16,7 +16,8 @@ from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex, without_end
-from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
+from ..activity.devices.device_work import host_work
+from ..activity.devices.work import CPU_COMPUTE, DeviceWork, Kind
 from ..activity.states import State
 from ..activity.thread_classes import event_classes
 from ..labels.device_timeline import DeviceTimeline, timeline

@@ -16,7 +16,7 @@ from ...model.per_host import need
 from ...model.session import Session
 from ...model.steps.step_rules import SOURCES
 from ...runtime.arrays import Array
-from ..activity.device_events import Kind
+from ..activity.devices.work import Kind
 from ..activity.states import STATES, State
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import Diagnosis, diagnose

@@ -10,7 +10,7 @@ from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple, record
-from ..activity.device_events import host_work
+from ..activity.devices.device_work import host_work
 from ..activity.gaps import busy_intervals, moments_of_host
 from ..activity.layers import TouchingIntervals, first_kind
 from ..activity.states import CAUSES, State

@@ -15,8 +15,8 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.cpu_ops import MOST_CALL_PS
-from ..activity.device_events import device_work
+from ..activity.devices.cpu_ops import MOST_CALL_PS
+from ..activity.devices.device_work import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
 from .event_names import display_name

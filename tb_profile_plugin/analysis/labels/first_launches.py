@@ -10,7 +10,8 @@ from ...model.events.trace import Trace
 from ...model.host import Host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.regex import regex
-from ..activity.device_events import DeviceWork, device_work
+from ..activity.devices.device_work import device_work
+from ..activity.devices.work import DeviceWork
 from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import have_state

@@ -11,7 +11,7 @@ from ...model.steps.replicas import are_on_different_devices
 from ...runtime.arrays import I8, I32, Array
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
-from ..activity.device_events import device_work
+from ..activity.devices.device_work import device_work
 from ..activity.partition import ScopeTimes, kinds_in_windows, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state

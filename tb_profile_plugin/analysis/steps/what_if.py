@@ -14,7 +14,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
 from ..activity.blocking_copies import copies_to_device
-from ..activity.device_events import device_work, host_work
+from ..activity.devices.device_work import device_work, host_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...model.host import Host, HostWithSteps, run_window
 from ...runtime.arrays import Array
-from ..activity.device_events import host_work
+from ..activity.devices.device_work import host_work
 from ..activity.event_classes import class_of
 from ..activity.states import State
 from ..labels.first_launches import LEAST_STARTING_PS, LOADING_CALL

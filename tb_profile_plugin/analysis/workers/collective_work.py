@@ -13,7 +13,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.communication import Collectives, collectives, thread_collectives
-from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
+from ..activity.devices.device_work import device_work
+from ..activity.devices.work import CPU_COMPUTE, DeviceWork, Kind
 from ..xla.device_runs import OpMaker, ops_of_events
 from ..xla.op import XlaOp
 

@@ -16,7 +16,9 @@ from ...runtime.records import NamedTuple, record
 from ...runtime.units import PS_PER_S
 from ..activity.collective_facts import kinds, ranges_around
 from ..activity.communication import THREADS, Overlap, collectives, overlaps, thread_collective_events
-from ..activity.device_events import Kind, device_work, kind_of
+from ..activity.devices.device_work import device_work
+from ..activity.devices.plane_work import kind_of
+from ..activity.devices.work import Kind
 from .late_peers import NEEDS as LATE_PEERS_NEEDS
 from .late_peers import LatePeers
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.activity.device_events import CPU_COMPUTE
+from ...analysis.activity.devices.work import CPU_COMPUTE
 from ...analysis.diagnosis.capture_account import PROFILER, begins_with_driver
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Diagnosis

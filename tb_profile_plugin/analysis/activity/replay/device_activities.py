@@ -14,7 +14,7 @@ from ....runtime.arrays import I8, I32, I64, Array, I32Matrix, Int
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 from ..blocking_copies import blocking_copies
-from ..device_events import DeviceWork
+from ..devices.work import DeviceWork
 from ..thread_classes import Activity
 
 LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62

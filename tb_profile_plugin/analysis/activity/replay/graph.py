@@ -19,7 +19,8 @@ from ....runtime import memory
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
-from ..device_events import DeviceWork, device_work
+from ..devices.device_work import device_work
+from ..devices.work import DeviceWork
 from ..gap_causes import Expected, add_queue_pieces, empty_pieces, first_ending_after
 from ..gap_tables import Pieces
 from ..gaps import moments, usual_pauses

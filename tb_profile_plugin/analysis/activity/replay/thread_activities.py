@@ -9,7 +9,7 @@ from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
-from ..device_events import Kind
+from ..devices.work import Kind
 from ..states import State
 from ..thread_classes import Activity
 from .device_activities import Activities, DeviceEvents

@@ -9,7 +9,7 @@ from ....model.events.intervals import union
 from ....model.events.outermost import are_inside, outermost, outermost_ps
 from ....model.host import HostWithSteps
 from ....runtime.arrays import Array, distinct
-from ...activity.device_events import device_work
+from ...activity.devices.device_work import device_work
 
 
 def from_first_step(host: HostWithSteps, events: Array) -> Array:

@@ -12,7 +12,7 @@ from .....formats.columns import Plane, vocabulary
 from .....model.host import HostWithSteps
 from .....runtime.arrays import Array
 from .....runtime.regex import regex
-from ....activity.device_events import device_work
+from ....activity.devices.device_work import device_work
 from ...cause_kinds import OPTIMIZER
 from .torch_gradients import is_node
 

@@ -6,16 +6,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...formats.columns import Plane, vocabulary
-from ...model.events.outermost import are_inside, outermost
-from ...model.events.trace import Trace
-from ...model.host import Host
-from ...model.names import op_names
-from ...runtime.arrays import I32, I64, Array, Bool, Int
-from ...runtime.jit import jit
-from ...runtime.records import NamedTuple
-from ...runtime.regex import regex
-from ..ops.host_ops import eager_events, kernels_of_single_ops
+from ....formats.columns import Plane, vocabulary
+from ....model.events.outermost import are_inside, outermost
+from ....model.events.trace import Trace
+from ....model.host import Host
+from ....model.names import op_names
+from ....runtime.arrays import I32, I64, Array, Bool, Int
+from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
+from ...ops.host_ops import eager_events, kernels_of_single_ops
 
 MOST_CALL_PS = 10_000_000
 """What an op takes at most (10 µs) that computes no longer than it takes to call it: the framework's overhead."""
