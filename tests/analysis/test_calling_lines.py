@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from torchtrace import BACKWARD, V100, frame, host, launch, mark, on_device, on_host, op
+from torchtrace import BACKWARD, MAIN, V100, frame, host, launch, mark, on_device, on_host, op
 
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
@@ -73,3 +73,28 @@ def test_kernels_of_a_graph_have_no_line() -> None:
 def test_without_frames_the_option_that_records_them_is_said() -> None:
     text = "Start with aten::addmm; with_stack=True records its lines."
     assert compute(op("aten::addmm", 10, 800)).remedy.text == text
+
+
+GLOO = 9
+
+
+@pytest.mark.parametrize(
+    ("thread", "text"),
+    [
+        (MAIN, "Most of gloo:all_reduce comes from sync (train.py:42)."),
+        (BACKWARD, "gloo:all_reduce (700 µs per step)."),
+    ],
+    ids=["the program's own", "of gradients"],
+)
+def test_collectives_have_the_line_that_calls_them(thread: int, text: str) -> None:
+    """Gloo runs them on threads of its own; those that backward passes call have no line."""
+    events = [
+        *[op("aten::mm", 5, 80), frame("train.py(42): sync", 100, 800)],
+        *[op("c10d::allreduce_", 110, 20, thread), on_host("user_annotation", "gloo:all_reduce", 120, 700, GLOO)],
+    ]
+    steps = [mark(f"ProfilerStep#{number}", number * STEP_US, STEP_US) for number in range(STEPS)]
+    moved = [event | {"ts": number * STEP_US + event["ts"]} for number in range(STEPS) for event in events]
+    found = diagnose([host(*steps, *moved, deviceProperties=[])])
+    cause = next(cause for cause in found.causes if cause.id == "exposed_collective")
+    assert cause.sentence.text.endswith(text)
+    assert ("in sync (train.py:42)" in found.headline.sentence.text) == (thread == MAIN)

@@ -184,8 +184,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.sets_pace = input_stage.sets_pace(hosts, program)
     name_xla_work(loss, hosts, typical, program)
     name_work(loss, hosts, typical, program)
-    if loss.id == WORK:
+    if loss.id in (WORK, "exposed_collective"):
         loss.line = _line_of_largest(loss, hosts)
+    if loss.id == WORK:
         loss.arguments = {**(loss.arguments or {}), "devices": devices_sentence(hosts, typical)}
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
@@ -333,14 +334,14 @@ def _named_remedy(loss: TimeLoss, remedy: Remedy, program: ProgramFacts) -> Reme
     return remedy._replace(text=text)
 
 
-def _line_of_largest(work: TimeLoss, hosts: Sequence[HostWithSteps]) -> str:
+def _line_of_largest(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> str:
     """The line that most of its largest name comes from, of the first host that knows it; empty for none."""
-    largest = next((name for name, _, _ in work.by_name()), "")
+    largest = next((name for name, _, _ in loss.by_name()), "")
     lines = (
         line
         for host in hosts
         for (state, name), line in zip(host_account(host).names, host_account(host).lines, strict=True)
-        if state == WORK and name == largest and line
+        if state == loss.id and name == largest and line
     )
     return display_name(f"{vocabulary.PYTHON_FRAME}{line}") if (line := next(lines, "")) else ""
 
